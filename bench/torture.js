@@ -1,5 +1,5 @@
 // Kills commands at random moments, against servers of random shapes, and counts the wrong results that they leave
-// behind: `npm run torture` for every kind, `npm run torture -- apply journal` for some. Each wrong is printed; one is
+// behind: `npm run torture` for every kind, `npm run torture -- apply record` for some. Each wrong is printed; one is
 // enough for exit code 1.
 import { readdirSync } from 'node:fs';
 import { bareEnvironment } from './measure.js';

@@ -14,7 +14,7 @@ let writes = 0;
 
 fs.promises.open = async (path, ...rest) => {
   const file = await open(path, ...rest);
-  if (/[\\/](journals[\\/][^\\/]*\.ndjson|[^\\/]*\.record)$/.test(String(path))) watch(file);
+  if (/[\\/](journals[\\/][^\\/]*\.ndjson|[^\\/]*\.run)$/.test(String(path))) watch(file);
   return file;
 };
 fs.appendFileSync = (target, text, ...rest) => {

@@ -136,7 +136,7 @@ function unlike(rows, licenses) {
 }
 
 /**
- * Some runs that are killed, one to the end, and one of a roster with a user more, which no journal knows.
+ * Some runs that are killed, one to the end, and one of a roster with a user more, of whom no run knew.
  * @param {readonly import('../licenses.js').Wanted[]} rows
  * @param {string} home
  * @param {Record<string, string | undefined>} env

@@ -1,5 +1,4 @@
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
-import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
@@ -87,7 +86,6 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     licensing: (credential: LicensingCredential): LicensingConnection => ({
       send: signedIn(credential),
       key_field: credential.key_field,
-      key_is: credential.key_is,
     }),
     /** `sendUnauthenticated`: for the one call that needs no account. */
     chat: (credential: ChatCredential) => ({
@@ -129,7 +127,7 @@ function ownVariable(profile: string): string {
 }
 
 function sharedBy(running: RunParts) {
-  const { host, options, signal, messages } = running;
+  const { host, options, signal } = running;
   const { system, clock, alarm } = host;
   const serverClock = openServerClock(clock);
   const readClock = (event: WireEvent): void => {
@@ -147,7 +145,6 @@ function sharedBy(running: RunParts) {
     signal,
     gate: openGate(clock),
     serverNow: serverClock.now,
-    agesOf: openAges(clock, messages.warn),
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,

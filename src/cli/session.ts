@@ -6,11 +6,11 @@ import type { PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type { Context, Accounts, Disk, Ledgers, Services } from '../commands/context.ts';
+import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
-import { openRunHistory } from '../jobs/license/run-history.ts';
+import { openRunHistory, runNames } from '../jobs/license/run-history.ts';
 import { openLedgers } from '../jobs/license/run-ledgers.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
@@ -59,7 +59,7 @@ export async function openSession(
   const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox, aim);
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
-  const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly };
+  const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly, runName: runNames() };
   const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(run);
   const connections = openConnections(running, (call) => planned.push(call), unanswered);
   const code = await codeFor(command);
@@ -80,7 +80,7 @@ export async function openSession(
         return running.redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
       },
     },
-    ...services({ ...accounts, ledgers }, connections, running, code),
+    ...services(accounts, connections, running, code),
     sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
     note: messages.note,
@@ -110,6 +110,7 @@ export async function openSession(
       serverNow: connections.serverNow,
       checkZone: () => checkZone(host.system.env),
       elapsed: () => clock.elapsed(),
+      random: () => clock.random(),
       sleep: (span) => clock.sleep(span, signal),
     },
   };
@@ -139,18 +140,14 @@ export async function openSession(
 
 /** The two services, whose credential is found out when the first call is made. */
 function services(
-  { ledgers, ...accounts }: Accounts & Ledgers,
+  accounts: Accounts,
   connections: Connections,
   { host: { clock }, signal }: RunParts,
   code: Awaited<ReturnType<typeof codeFor>>,
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {
-      const open = once(async () => {
-        const account = await accounts.licensingAccount(choice);
-        const { nameWith } = ledgers.creations(() => account, []);
-        return { ...connections.licensing(account), nameWith };
-      });
+      const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
       return loaded(code.licensing).licensingApi(open, clock.random);
     },
     chat(how) {

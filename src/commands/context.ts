@@ -158,7 +158,7 @@ export interface Ledgers {
 
 export interface Time {
   readonly clock: Calendar &
-    Pick<Clock, 'elapsed'> & {
+    Pick<Clock, 'elapsed' | 'random'> & {
       /** The time at the servers, by their responses; undefined before the first one. */
       serverNow(): Milliseconds | undefined;
       /** Rejects with the reason of the run's signal as soon as that aborts. */

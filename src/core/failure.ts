@@ -12,6 +12,7 @@ export const failures = {
   incomplete: { exit: 8, means: 'not everything was done, perhaps nothing; the message says what is left' },
   unknown: { exit: 9, means: 'a call that is not safe to repeat may or may not have happened' },
   differences: { exit: 10, means: 'an audit or a check found differences' },
+  several: { exit: 11, means: 'a user for whom this run created a license has several' },
   hangup: { exit: 129, means: 'the terminal was closed; state is saved' },
   cancelled: { exit: 130, means: 'interrupted, or answered with no; state is saved' },
   terminated: { exit: 143, means: 'ended by SIGTERM; state is saved' },

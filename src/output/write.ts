@@ -53,15 +53,15 @@ async function writeFiltered(result: Result, presentation: Presentation, filter:
   if (written.status === 'rejected') throw written.reason;
 }
 
-/** Writes one value, as JSON where its format fails. @throws Failure of the format */
+/** Writes one value, as JSON where its format has a bug. @throws Failure of the format: nothing is written then */
 async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
   let text: string;
   try {
     text = formatter.one(value);
   } catch (cause) {
+    if (cause instanceof Failure) throw cause;
     await sink.write(`${writeJson(show.data ? show.data(value) : value)}\n`);
-    const kind = cause instanceof Failure ? cause.kind : 'incomplete';
-    throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${messageOf(cause)}`, {
+    throw new Failure('incomplete', `The result could not be formatted, and is written as JSON: ${messageOf(cause)}`, {
       hint: 'What was done stays done. Use -o json.',
       retryable: false,
       cause,

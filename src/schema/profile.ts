@@ -68,11 +68,6 @@ export const profileSettings = {
       placeholder: 'FIELD',
       help: "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
     },
-    key_is: {
-      kind: 'string',
-      choices: ['whole'],
-      help: 'Licensing: keys with signs such as * or … are whole keys, and no parts of them',
-    },
     ledger: {
       kind: 'string',
       read: readLedgerUrl,

@@ -80,7 +80,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
-/** A server's name in journals and claims: its origin; this computer has one name (docs/exactly-once.md, Claims). */
+/** A server's name in records: its origin; this computer has one name (docs/exactly-once.md, A record a server). */
 export function serverOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/\.$/, '');

@@ -101,7 +101,7 @@ test('every command is there, with its options, their variables, and the exit co
   expect(variables('jq')).toEqual(['CHATELAINE_JQ']);
   expect(variables('header')).toEqual(['CHATELAINE_HEADER', 'CHATELAINE_NO_HEADER']);
   expect(variables('yes')).toEqual([]);
-  expect(tree.exit_codes.map(({ exit }) => exit)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
+  expect(tree.exit_codes.map(({ exit }) => exit)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 129, 130, 143]);
 });
 
 test('a command is described in the form that programs read', async () => {

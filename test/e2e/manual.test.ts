@@ -6,7 +6,7 @@ import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { serverOf } from '../../src/schema/url.ts';
-import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
+import { ledgerScript } from '../../src/store/ledger/ledger.ts';
 import { sampleOf } from '../helpers/extent.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
@@ -317,7 +317,11 @@ async function prepareLedger(script: string): Promise<void> {
   if (script.includes('ledger init')) return;
   await cluster.query('CREATE ROLE runner LOGIN');
   await cluster.query('CREATE DATABASE ledger');
-  await cluster.query(`${upgradeScript(0)}${madeLongAgo}GRANT USAGE ON SCHEMA chatelaine TO runner`, [], 'ledger');
+  await cluster.query(
+    `${ledgerScript}${madeLongAgo}GRANT USAGE ON SCHEMA chatelaine TO runner; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO runner`,
+    [],
+    'ledger',
+  );
 }
 
 /**

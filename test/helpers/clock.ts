@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import { abortReason } from '../../src/core/failure.ts';
 import type { Alarm, Clock } from '../../src/core/system.ts';
@@ -180,16 +180,5 @@ function sequence(): () => number {
   return () => {
     state = (state * 48_271) % 2_147_483_647;
     return state / 2_147_483_647;
-  };
-}
-
-/** A sleep takes real time too: else who waits for another run is out of patience before that has its answers. */
-export function unhurried(clock: Clock): Clock {
-  return {
-    ...clock,
-    async sleep(span, signal) {
-      await setTimeout(5);
-      await clock.sleep(span, signal);
-    },
   };
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { statements } from '../../src/store/ledger/ledger-sql.ts';
 
 /** What happens to a connection when the awaited text has come by. */
 export interface Cut {
-  /** A text that the client sends, such as the name of a function. */
+  /** A text that the client sends, such as a statement. */
   readonly at: string;
   /** The first time (1), or a later one. */
   readonly time?: number;
@@ -15,8 +16,8 @@ export interface Cut {
 
 export interface CuttingProxy {
   readonly port: number;
-  /** The functions of the ledger that the client called, in order. */
-  readonly calls: readonly string[];
+  /** The statements that the client sent to the ledger, in order. */
+  readonly calls: string[];
   /** Resolves at the cut. */
   readonly wasCut: Promise<void>;
   close(): Promise<void>;
@@ -43,7 +44,7 @@ export async function openCuttingProxy(target: number, cut: Cut): Promise<Cuttin
     }
     client.on('data', (bytes) => {
       if (isCut) return;
-      calls.push(...[...bytes.toString('latin1').matchAll(/chatelaine\.(\w+)\(/g)].map(([, name = '']) => name));
+      for (const [name, text] of Object.entries(statements)) if (bytes.includes(text)) calls.push(name);
       const isAwaited = bytes.includes(cut.at) && (seen += 1) === (cut.time ?? 1);
       if (isAwaited && cut.when === 'before') {
         end();

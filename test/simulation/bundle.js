@@ -12,9 +12,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** What is rare in a history of few runs and rows is made common. @type {readonly Change[]} */
 const often = [
-  { file: 'store/lock/request-record.ts', from: 'const maxGrowth = 262_144;', to: 'const maxGrowth = 700;' },
-  { file: 'jobs/license/share-roster.ts', from: 'Math.ceil(left / 8), 100)', to: 'Math.ceil(left / 8), 3)' },
-  { file: 'jobs/license/share-roster.ts', from: 'const groupSize = 100;', to: 'const groupSize = 4;' },
+  { file: 'store/record/own-run-file.ts', from: 'const maxGrowth = 262_144;', to: 'const maxGrowth = 700;' },
 ];
 
 /**

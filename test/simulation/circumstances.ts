@@ -68,14 +68,7 @@ export function withCircumstances<P extends Plan>(plan: P, among = kinds): P {
   return { ...plan, runs };
 }
 
-/** The same of a licensing world, with caches. */
+/** The same of a licensing world, whose clocks are set too. */
 export function withSurroundings(plan: LicensingPlan): LicensingPlan {
-  const chance = chanceOf(plan.seed ^ 0x27d4_eb2f);
-  const changed = withCircumstances(plan, [...kinds, setClock]);
-  const cache_shape = chance.pick(['age', 'age', 'date', 'obedient', 'none'] as const);
-  const cached = { cache: chance.pick([1000, 3000, 8000]), cache_shape };
-  return {
-    ...changed,
-    ...(chance.happens(0.12) ? { shape: { ...plan.shape, ...cached } } : {}),
-  };
+  return withCircumstances(plan, [...kinds, setClock]);
 }

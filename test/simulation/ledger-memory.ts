@@ -1,270 +1,275 @@
-import { ledgerSteps, ledgerVersion } from '../../src/store/ledger/ledger-steps.ts';
+import { ledgerVersion, statements } from '../../src/store/ledger/ledger-sql.ts';
 
 /**
- * Claims in memory: what the functions of src/store/ledger/ledger-sql.ts do, written a second time. Each statement is
- * one step, so no two of them meet: `isBusy` tells of which claims somebody else is just changing the row.
- * test/store/ledger/ledger-memory.test.ts holds both to the same cases.
+ * A ledger in memory: what the statements of src/store/ledger/ledger-sql.ts do, written a second time. Each statement
+ * is one step, so no two of them meet. test/store/ledger/ledger-memory.test.ts holds both to the same answers.
  */
 export interface LedgerMemory {
   /** Does what a statement says, over that connection. @throws an Error with the SQLSTATE code of PostgreSQL */
-  query(connection: LedgerConnection, text: string, values: readonly unknown[]): readonly Record<string, unknown>[];
+  query(connection: LedgerConnection, text: string, values: readonly unknown[]): readonly Row[];
   /** All that is committed, to be put back later: then the ledger is at another place. */
   copy(): Committed;
   restore(committed: Committed): void;
 }
 
-/** The other end of a client's connection; a session is valid while it is open. */
+/** The other end of a client's connection, which holds locks while it is open. */
 export interface LedgerConnection {
   isOpen(): boolean;
 }
 
-interface Session {
-  readonly connection: LedgerConnection;
+type Row = Readonly<Record<string, unknown>>;
+type StatementName = keyof typeof statements;
+
+interface Write {
+  readonly id: string;
+  readonly exact: Buffer;
+  readonly folded: Buffer;
+  readonly origin: string;
+  readonly app_code: number;
+  readonly run: string;
+  readonly asked: { readonly kind: string; readonly settle: number; readonly isFirst?: boolean };
+  seq: number;
+  latest: number;
+  state: string;
+  ended: number | null;
+  n: number | null;
+  status: number | null;
+  key_end: string | null;
+}
+
+interface Run {
+  readonly key: string;
+  readonly origin: string;
+  readonly name: string;
+  readonly command: string;
   readonly host: string;
   readonly pid: number;
-  readonly remember: number;
-  readonly turns: Set<unknown>;
-  width: number;
+  readonly connection: LedgerConnection;
+  readonly since: number;
+  begun: number;
+  passed: number;
+  written: number;
 }
 
-interface Claim {
-  readonly origin: string;
-  session: number | undefined;
-  posted: number | undefined;
-  sending: number | undefined;
-  forget: number;
-  answer: unknown;
+interface BegunRow extends Pick<Write, 'id' | 'app_code' | 'asked'> {
+  readonly exact: string;
+  readonly folded: string;
+  readonly key: string;
 }
 
-type Committed = Readonly<Record<'sessions' | 'claims' | 'queues', ReadonlyMap<unknown, unknown>>>;
+interface EndedRow extends Partial<Pick<Write, 'n' | 'status' | 'key_end'>> {
+  readonly id: string;
+  readonly is: string;
+}
 
-export function createLedgerMemory(
-  now: () => number,
-  isBusy: (who: string) => boolean = () => false,
-  version = ledgerVersion,
-): LedgerMemory {
-  let sessions = new Map<number, Session>();
-  let claims = new Map<string, Claim>();
-  const targets = new Set<string>();
-  let queues = new Map<string, { readonly state: string; readonly dead: readonly (readonly number[])[] }>();
-  let [place, knownPlace, restored]: [number, number, number | undefined] = [0, 0, undefined];
-  let lastSession = 0;
+interface Committed {
+  readonly writes: readonly Write[];
+  readonly runs: readonly Run[];
+}
 
-  /** Claims of those users that the session holds. */
-  const heldBy = (session: number, users: readonly string[]): Claim[] => {
-    const held = [...new Set(users)].map((who) => claims.get(who));
-    return held.filter((claim): claim is Claim => claim?.session === session);
+const names = new Map(Object.entries(statements).map(([name, text]) => [text, name as StatementName]));
+
+/** The name of a statement, for the story of a history. */
+export function nameOf(text: string): string {
+  return names.get(text as (typeof statements)[StatementName]) ?? text;
+}
+
+const hour = 3_600_000;
+
+export function createLedgerMemory(now: () => number): LedgerMemory {
+  let writes: Write[] = [];
+  let runs: Run[] = [];
+  const events: (readonly [exact: Buffer, entry: unknown])[] = [];
+  const locks = new Map<string, LedgerConnection>();
+  let [place, knownPlace, restored, lastSeq]: [number, number, number | null, number] = [0, 0, null, 0];
+
+  const holder = (key: string): LedgerConnection | undefined => {
+    const connection = locks.get(key);
+    return connection?.isOpen() ? connection : undefined;
   };
-  const allHeldBy = (session: number, users: readonly string[]): Claim[] => {
-    const held = heldBy(session, users);
-    if (held.length === users.length) return held;
-    throw sqlError('CH002', `session ${session} holds ${held.length} of ${users.length} users`);
+  const take = (key: string, connection: LedgerConnection): boolean => {
+    if ((holder(key) ?? connection) !== connection) return false;
+    locks.set(key, connection);
+    return true;
+  };
+  const runOf = (key: unknown): Run | undefined => runs.find((run) => run.key === key);
+  const counts = ({ state, run, ended, n, asked }: Write): boolean =>
+    state === 'begun' ||
+    (state === 'no answer' && (holder(run) !== undefined || now() < (ended ?? 0) + (n ?? 0) * asked.settle));
+  const noteRun = (key: unknown, change: (run: Run) => void): void => {
+    const run = runOf(key);
+    if (!run) return;
+    change(run);
+    run.written = now();
+  };
+  const ofRun = (key: string) => {
+    const { name, command, host } = runOf(key) ?? {};
+    return { run: name, command, host };
   };
 
-  /** Gives back what sessions held whose connection has ended. */
-  const sweep = (me: number): void => {
-    const dead = [...sessions].filter(([id, { connection }]) => id !== me && !connection.isOpen());
-    for (const [id, { remember, width }] of dead) {
-      const sending = new Map<string, number[]>();
-      for (const { session, origin, sending: until } of claims.values())
-        if (session === id && until !== undefined) sending.set(origin, [...(sending.get(origin) ?? []), until]);
-      for (const [origin, until] of sending) {
-        const known = queues.get(origin) ?? { state: '', dead: [] };
-        const left = [id, Math.min(width, until.length), Math.max(...until)];
-        queues.set(origin, { ...known, dead: [...known.dead, left] });
+  type Statement = (connection: LedgerConnection, ...values: never[]) => readonly Row[];
+  const functions: Readonly<Record<StatementName, Statement>> = {
+    about: () => [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), restored, now: now() }],
+    settings: () => [],
+    moved() {
+      if (knownPlace !== place) [knownPlace, restored] = [place, now()];
+      return [];
+    },
+    forget() {
+      const isForgotten = ({ state, asked, ended, n }: Write) =>
+        (state === 'answered' && asked.kind === 'change' && (ended ?? 0) + asked.settle < now()) ||
+        (state === 'no answer' && n === 0 && (ended ?? 0) + 24 * hour < now());
+      writes = writes.filter((write) => !isForgotten(write));
+      return [];
+    },
+    clean() {
+      const isKept = ({ since, key }: Run) =>
+        since >= now() - hour || holder(key) !== undefined || writes.some(({ run }) => run === key);
+      runs = runs.filter(isKept);
+      return [];
+    },
+    open(connection, key: string, origin: string, name: string, command: string, host: string, pid: number) {
+      take(key, connection);
+      const run = { key, origin, name, command, host, pid, connection, since: now() };
+      runs.push({ ...run, begun: 0, passed: 0, written: now() });
+      return [];
+    },
+    lock: (connection, keys: readonly string[]) => keys.map((key) => ({ key, taken: take(key, connection) })),
+    unlock(connection, keys: readonly string[]) {
+      for (const key of keys) if (holder(key) === connection) locks.delete(key);
+      return [];
+    },
+    holder(_connection, keys: readonly string[]) {
+      const holders = keys.map(holder);
+      const found = runs.filter(({ connection, key }) => holders.includes(connection) && holder(key) === connection);
+      return found.map((run) => ({ ...run, progress: run.written }));
+    },
+    known(
+      _connection,
+      origin: string,
+      me: string,
+      apps: readonly number[],
+      exacts: readonly Buffer[],
+      folds: readonly Buffer[],
+    ) {
+      const rows = writes.flatMap((write) =>
+        apps.flatMap((app, at) => {
+          const { folded, app_code, run, exact } = write;
+          if (write.origin !== origin || app_code !== app || folds[at]?.equals(folded) !== true) return [];
+          const is_dead = run !== me && holder(run) === undefined;
+          return [{ ...write, ...ofRun(run), at: at + 1, is_exact: exacts[at]?.equals(exact), is_dead, now: now() }];
+        }),
+      );
+      return rows.sort((one, other) => (one.ended ?? Infinity) - (other.ended ?? Infinity));
+    },
+    begin(connection, run: string, origin: string, limit: number, rows: string) {
+      const held = (JSON.parse(rows) as BegunRow[]).filter(({ key }) => holder(key) === connection);
+      for (const { id, exact: hex, folded, app_code, asked } of held) {
+        const exact = Buffer.from(hex, 'hex');
+        lastSeq += 1;
+        const begun = { seq: lastSeq, latest: now() + limit, state: 'begun' };
+        const known = writes.find((write) => write.id === id && write.exact.equals(exact));
+        const fields = { id, exact, folded: Buffer.from(folded, 'hex'), origin, app_code, run, asked };
+        if (known) Object.assign(known, begun);
+        else writes.push({ ...fields, ...begun, ended: null, n: null, status: null, key_end: null });
       }
-      for (const claim of claims.values()) {
-        if (claim.session !== id) continue;
-        const { posted, sending } = claim;
-        const isForgotten = posted === undefined && sending === undefined;
-        claim.forget = isForgotten ? now() : Math.max(claim.forget, (sending ?? now()) + remember);
-        claim.posted = latest(posted, sending);
-        claim.session = claim.sending = undefined;
-      }
-      sessions.delete(id);
-    }
-  };
-
-  const holderOf = (id: number | undefined): unknown => {
-    const session = id === undefined ? undefined : sessions.get(id);
-    return session ? { host: session.host, pid: session.pid } : null;
-  };
-
-  /** The history; a failover loses none of it. */
-  const events: (readonly [who: string, entry: unknown])[] = [];
-  const tell = (told: unknown): void => {
-    for (const [who, , entry] of JSON.parse(String(told)) as [string, string, unknown][]) events.push([who, entry]);
-  };
-
-  const functions: Readonly<Record<string, (me: number, ...values: readonly unknown[]) => unknown>> = {
-    take(me, target, names) {
-      targets.add(String(target));
-      const users = namesIn(names);
-      for (const who of users)
-        if (!claims.has(who))
-          claims.set(who, {
-            ...{
-              origin: String(target).replace(/ [^ ]*$/, ''),
-              session: undefined,
-              posted: undefined,
-              sending: undefined,
-              answer: null,
-            },
-            forget: now(),
-          });
-      sweep(me);
-      const taken = users.flatMap((who) => {
-        const claim = claims.get(who);
-        const isFree = claim && (claim.session === me || (claim.session === undefined && !isBusy(who)));
-        return isFree ? [[who, claim] as const] : [];
-      });
-      for (const [, claim] of taken) claim.session = me;
-      const mine = new Set(taken.map(([who]) => who));
-      const held = users.filter((who) => !mine.has(who));
-      const known = taken.filter(([, { posted, answer }]) => posted !== undefined || answer !== null);
-      const holders = held.map((who) => claims.get(who)?.session);
-      return {
-        now: now(),
-        past: known.map(([who, { posted, answer }]) => [who, posted ?? null, answer]),
-        held,
-        holder: holderOf(holders.find((id) => id !== undefined)),
-      };
+      noteRun(run, (one) => (one.begun = held.length > 0 ? lastSeq : one.begun));
+      return [{ written: held.length }];
     },
-    busy(me, names) {
-      sweep(me);
-      const others = namesIn(names).flatMap((who) => {
-        const { session, answer } = claims.get(who) ?? {};
-        return session === undefined || session === me || answer !== null ? [] : [session];
-      });
-      return { now: now(), count: others.length, holder: holderOf(others[0]) };
+    end(_connection, rows: string) {
+      for (const { id, is: state, n = null, status = null, key_end = null } of JSON.parse(rows) as EndedRow[])
+        for (const write of writes)
+          if (write.id === id && (state === 'answered' || write.state === 'begun' || n === 0))
+            Object.assign(write, { state, ended: now(), n, status, key_end });
+      return [];
     },
-    queued(me, server, wide, known, next) {
-      const origin = String(server);
-      const session = sessions.get(me);
-      if (session) session.width = Math.max(session.width, Number(wide));
-      sweep(me);
-      const before = queues.get(origin) ?? { state: '', dead: [] };
-      const written = next !== null && known === before.state + JSON.stringify(before.dead);
-      if (written && typeof next === 'string') queues.set(origin, { state: next, dead: [] });
-      const { state, dead } = queues.get(origin) ?? before;
-      const seen = state + JSON.stringify(dead);
-      const kept: unknown = state === '' ? null : JSON.parse(state);
-      return { now: now(), written, state: kept, dead, known: seen };
+    settled(_connection, run: string, rows: string) {
+      const passed = new Map(
+        (JSON.parse(rows) as { id: string; passed: boolean }[]).map((row) => [row.id, row.passed]),
+      );
+      const gone = writes.filter(({ id }) => passed.has(id));
+      writes = writes.filter(({ id }) => !passed.has(id));
+      const seqs = gone.flatMap(({ id, seq }) => (passed.get(id) ? [seq] : []));
+      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...seqs)));
+      return [];
     },
-    turn(me, server, wanted) {
-      const session = sessions.get(me);
-      if (!wanted) return session?.turns.delete(server) ?? false;
-      if ([...sessions.values()].some(({ turns, connection }) => turns.has(server) && connection.isOpen()))
-        return false;
-      session?.turns.add(server);
-      return true;
+    passed(_connection, run: string, ids: readonly string[]) {
+      const seqs = writes.flatMap(({ id, seq }) => (ids.includes(id) ? [seq] : []));
+      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...seqs)));
+      return [];
     },
-    sending(me, within, names) {
-      for (const claim of allHeldBy(me, namesIn(names))) claim.sending = latest(claim.sending, now() + Number(within));
-      return '';
+    sweep(_connection, origin: string, me: string) {
+      const n = new Set(writes.filter((write) => write.origin === origin && counts(write)).map(({ id }) => id)).size;
+      for (const write of writes)
+        if (write.origin === origin && write.state === 'begun' && write.run !== me && !holder(write.run))
+          Object.assign(write, { state: 'no answer', ended: Math.max(now(), write.latest), n });
+      return [];
     },
-    answered(me, names, answers) {
-      const texts = answers as readonly string[];
-      for (const [index, claim] of allHeldBy(me, namesIn(names)).entries())
-        claim.answer = JSON.parse(texts[index] ?? '');
-      return '';
+    counted(_connection, origin: string, me: string) {
+      const others = writes.filter((write) => write.origin === origin && write.run !== me && counts(write));
+      return [...new Map(others.map(({ id, asked }) => [id, { id, settle: asked.settle }])).values()];
     },
-    release(me, names, sent, shown, told) {
-      tell(told);
-      const [posted, confirmed] = [new Set(namesIn(sent)), new Set(namesIn(shown))];
-      for (const who of namesIn(names)) {
-        const claim = claims.get(who);
-        if (claim?.session !== me) continue;
-        const isConfirmed = confirmed.has(who);
-        if (!posted.has(who) && claim.posted === undefined && (claim.answer === null || isConfirmed)) {
-          claims.delete(who);
-          continue;
-        }
-        claim.forget = Math.max(claim.posted ?? -Infinity, now()) + (sessions.get(me)?.remember ?? 0);
-        if (posted.has(who)) claim.posted = latest(claim.posted, now());
-        if (isConfirmed) claim.answer = null;
-        claim.session = claim.sending = undefined;
-      }
-      return '';
+    latest(_connection, origin: string, me: string) {
+      const others = runs.filter((run) => run.origin === origin && run.key !== me);
+      if (others.length === 0) return [{ begun: null, passed: null }];
+      return [
+        {
+          begun: Math.max(...others.map(({ begun }) => begun)),
+          passed: Math.max(...others.map(({ passed }) => passed)),
+        },
+      ];
     },
-  };
-
-  const enter = (asked: unknown): void => {
-    if (asked === version) return;
-    const code = version < Number(asked) ? 'CH001' : 'CH003';
-    throw sqlError(code, `the ledger has version ${version}, and this chatelaine needs version ${String(asked)}`);
-  };
-
-  const open = (connection: LedgerConnection, [host, pid, remember]: readonly unknown[]): unknown => {
-    if (knownPlace !== place) [knownPlace, restored] = [place, now()];
-    lastSession += 1;
-    const own = { connection, host: String(host), pid: Number(pid), remember: Number(remember) };
-    sessions.set(lastSession, { ...own, width: 1, turns: new Set() });
-    for (const [who, { session, answer, forget }] of claims)
-      if (session === undefined && answer === null && forget < now()) claims.delete(who);
-    return { session: lastSession, salt: 'c0ffee', now: now(), restored: restored ?? null };
+    firsts: (_connection, origin: string) =>
+      writes
+        .filter((write) => write.origin === origin && write.state === 'answered' && write.asked.isFirst === true)
+        .filter(({ ended }) => (ended ?? 0) > now() - 24 * hour)
+        .map((write) => ({ ...write, ...ofRun(write.run), now: now() })),
+    close(_connection, key: string) {
+      runs = runs.filter((run) => run.key !== key || run.begun !== 0);
+      return [];
+    },
+    tell(_connection, exacts: readonly Buffer[], entries: readonly string[]) {
+      for (const [at, exact] of exacts.entries()) events.push([exact, JSON.parse(entries[at] ?? '')]);
+      return [];
+    },
+    told: (_connection, exacts: readonly Buffer[]) =>
+      events.flatMap(([who, entry]) =>
+        exacts.flatMap((exact, at) => (exact.equals(who) ? [{ at: at + 1, entry }] : [])),
+      ),
+    openAnswers: (_connection, exact: Buffer) =>
+      writes
+        .filter(
+          ({ state, asked, exact: who }) => state === 'answered' && asked.kind === 'creation' && who.equals(exact),
+        )
+        .map((write) => ({ ...write, ...ofRun(write.run) })),
+    status: () =>
+      runs.map(({ key, ...run }) => {
+        const count = (state: string, kind = '') =>
+          new Set(
+            writes
+              .filter((write) => write.run === key && write.state === state && write.asked.kind.includes(kind))
+              .map(({ id }) => id),
+          ).size;
+        const counted = { under_way: count('begun'), pending: count('no answer'), open: count('answered', 'creation') };
+        return { ...run, is_active: holder(key) !== undefined, since: new Date(run.since), ...counted };
+      }),
   };
 
   return {
     query(connection, text, values) {
-      const [, name = '', as = 'answer'] = /^SELECT chatelaine\.(\w+)\([^)]*\)(?: AS (\w+))?$/.exec(text) ?? [];
-      if (text.includes('pg_proc')) return ledgerParts.map((part) => ({ name: part }));
-      if (name === 'about') return [{ [as]: { version, now: now(), salt: 'c0ffee', targets: [...targets].sort() } }];
-      if (text.includes('chatelaine.history(')) {
-        const toldOf = (users: readonly string[]) =>
-          events.flatMap(([who, entry]) => (users.includes(who) ? [entry] : []));
-        return namesIn(values[0]).map((who) => ({ told: toldOf([who]) }));
-      }
-      if (name === 'open_answers') {
-        const all = namesIn(values[0]).map((who) => [who, claims.get(who)?.answer ?? null] as const);
-        return [{ [as]: all.filter(([, answer]) => answer !== null) }];
-      }
-      const [asked, me, ...rest] = values;
-      enter(asked);
-      if (name === 'tell') {
-        tell(me);
-        return [{ tell: '' }];
-      }
-      if (name === 'open') return [{ [as]: open(connection, values.slice(1)) }];
-      if (sessions.get(Number(me))?.connection !== connection)
-        throw sqlError('CH002', `session ${String(me)} does not belong to this connection`);
-      const called = functions[name];
-      if (!called) throw new Error(`the ledger in memory does not know: ${text}`);
-      return [{ [as]: called(Number(me), ...rest) }];
+      const name = names.get(text as (typeof statements)[StatementName]);
+      if (!name) throw new Error(`the ledger in memory does not know: ${text}`);
+      return functions[name](connection, ...(values as never[]));
     },
-    copy: () => ({
-      sessions: new Map(sessions),
-      claims: new Map([...claims].map(([who, claim]) => [who, { ...claim }])),
-      queues: new Map(queues),
-    }),
+    copy: () => ({ writes: writes.map((write) => ({ ...write })), runs: runs.map((run) => ({ ...run })) }),
     restore(committed) {
-      ({ sessions, claims, queues } = committed as {
-        sessions: typeof sessions;
-        claims: typeof claims;
-        queues: typeof queues;
-      });
+      [writes, runs] = [[...committed.writes], [...committed.runs]];
       place += 1;
     },
   };
 }
 
-const ledgerParts = ledgerSteps.flatMap(({ sql }) =>
-  [...sql.matchAll(/CREATE (?:TABLE|FUNCTION) chatelaine\.(\w+)/g)].map(([, name = '']) => name),
-);
-
 /** An error of PostgreSQL. */
 export function sqlError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
-}
-
-/** The hashes of users, as a statement carries them. */
-function namesIn(names: unknown): string[] {
-  return (names as readonly Buffer[]).map((name) => name.toString('base64'));
-}
-
-/** As greatest() of SQL: what is missing is not compared. */
-function latest(one: number | undefined, other: number | undefined): number | undefined {
-  return Math.max(one ?? -Infinity, other ?? -Infinity) === -Infinity
-    ? undefined
-    : Math.max(one ?? -Infinity, other ?? -Infinity);
 }

@@ -1,4 +1,4 @@
-import { createLedgerMemory, sqlError, type LedgerConnection } from './ledger-memory.ts';
+import { createLedgerMemory, nameOf, sqlError, type LedgerConnection } from './ledger-memory.ts';
 import { actingProcess, type Process, type World } from './computer.ts';
 
 /** What befalls the database of a ledger, or the way to it. */
@@ -25,8 +25,6 @@ export type LedgerFault =
 export interface LedgerPlan {
   /** By how much the clock of the database is ahead. */
   readonly clockAhead?: number;
-  /** How often somebody else is just changing a row that nobody holds. */
-  readonly busy?: number;
   readonly faults?: readonly LedgerFault[];
 }
 
@@ -72,13 +70,10 @@ class Connection implements LedgerConnection {
   }
 }
 
-/** The database in which runs of all computers of a world share their claims. */
-export function ledgerServer(world: World, { clockAhead = 0, busy = 0, faults = [] }: LedgerPlan): LedgerServer {
-  const { time, chance } = world;
-  const memory = createLedgerMemory(
-    () => time.now() + clockAhead,
-    () => busy > 0 && chance.happens(busy),
-  );
+/** The database in which runs of all computers of a world see one another. */
+export function ledgerServer(world: World, { clockAhead = 0, faults = [] }: LedgerPlan): LedgerServer {
+  const { time } = world;
+  const memory = createLedgerMemory(() => time.now() + clockAhead);
   const connections: Connection[] = [];
   let left = faults;
   let isDown = false;
@@ -171,7 +166,7 @@ class Client {
 
   async query(text: string, values: readonly unknown[]): Promise<Pick<Required<Answered>, 'rows'>> {
     const connection = this.#connection;
-    const name = /\.(\w+)\(/.exec(text)?.[1] ?? 'query';
+    const name = nameOf(text);
     if (!connection) throw new Error('not connected');
     const rows = await this.#exchange(name, () => serverOf(connection.client).statement(connection, text, values));
     return { rows };

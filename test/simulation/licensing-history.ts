@@ -31,8 +31,8 @@ export interface PlannedRun {
   readonly fate?: Fate;
   /** Options of this run alone; when the faults are over, its line is run without them. */
   readonly options?: string;
-  /** What befalls the end of the record of requests of its computer before it begins. */
-  readonly hurt?: 'byte' | 'half' | 'flip';
+  /** What befalls the records of its computer before it begins: a crash tore a last line, or one changed. */
+  readonly hurt?: 'torn' | 'flip';
 }
 
 /** Everything that chance decides of a history, but how long each call takes: that is the seed's. */
@@ -115,7 +115,8 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
       ...(ledger ? { CHATELAINE_LEDGER: 'postgres://ada@localhost/ledger' } : {}),
     };
     // Lists of these worlds have no total, and are whole.
-    const isTrusted = plan.shape?.filters === 'ignored' && /^license (ensure|apply)/.test(line);
+    const isByList = plan.shape?.filters === 'ignored' || plan.habits?.finds !== undefined;
+    const isTrusted = isByList && /^license (ensure|apply)/.test(line);
     return new Process(computer, {
       line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}`),
       env: { ...(plan.hasTwoApps ? {} : environment), ...state },
@@ -242,17 +243,17 @@ async function storeKeys(computer: Computer, { server }: LicensingServer): Promi
   disk.cutPower('none');
 }
 
-/** Cuts or changes the last line of each record of requests. */
+/** Adds the half of a line to each record of requests, or changes its last one. */
 function hurtRecord(disk: Disk, how: NonNullable<PlannedRun['hurt']>): void {
   for (const [path, bytes] of disk.files()) {
     const file = disk.find(path);
-    if (!path.endsWith('.record') || !(file instanceof File)) continue;
+    if (!path.endsWith('.run') || !(file instanceof File)) continue;
     const start = bytes.lastIndexOf(10, bytes.length - 2) + 1;
     const hurt = Buffer.from(bytes);
-    // A hash of a user stays one.
-    const sign = bytes.indexOf('"users":["', start) + '"users":["'.length;
+    // A number stays one.
+    const sign = bytes.lastIndexOf('"time":') + '"time":'.length;
     hurt[sign] = (hurt[sign] ?? 0) ^ 1;
-    const cut = how === 'byte' ? bytes.length - 1 : (start + bytes.length) >> 1;
-    file.bytes = file.synced = how === 'flip' ? hurt : bytes.subarray(0, cut);
+    file.bytes = file.synced =
+      how === 'flip' ? hurt : Buffer.concat([bytes, bytes.subarray(start, (start + bytes.length) >> 1)]);
   }
 }

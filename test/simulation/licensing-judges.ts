@@ -1,6 +1,6 @@
 import { deadline, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
 import { disksOf, isKillable, type Process } from './computer.ts';
-import { ownerOf, type Mishap, type SentPost } from './licensing-server.ts';
+import { ownerOf, type Mishap } from './licensing-server.ts';
 import { replies } from './replies.ts';
 import { judgeChanges } from './change-judges.ts';
 import { judgeWords } from './word-judges.ts';
@@ -17,11 +17,11 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...sentAgain(ended),
     ...notSettled(ended, limits),
     ...(limits.some((limit) => /after --settle$/.test(limit)) ? [] : unseenDoubles(ended)),
-    ...sentBeside(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
     ...untoldRows(ended),
+    ...waitsForStopped(ended),
     ...refusedKeys(ended),
     ...ended.runs.flatMap((run) => [...goesOn(run, ended), ...unheard(run, ended)]),
     ...judgeWords(ended),
@@ -33,6 +33,9 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
 /** Limits under which a user can end up with two licenses (docs/exactly-once.md, What is not promised). */
 const allowsTwo = new Set([
   'carried out after --settle',
+  'the newest first, to several runs',
+  'connections that break, and no order',
+  'rows that move between pages, where the list is the lookup',
   'carried out though it was refused',
   'shown after --settle',
   'a clock that was set forward',
@@ -50,9 +53,12 @@ function limitsOf({
 }: LicensingPlan): string[] {
   const limits = new Set<string>();
   const settle = Math.min(...runs.map(({ line, options = '' }) => spanOf({ line: `${line} ${options}` }, 'settle')));
-  // A cache that tells no age is a server that shows what is new late.
-  const stale = (shape?.stale ?? 0) + (shape?.cache_shape === 'date' ? (shape.cache ?? 0) : 0);
+  const stale = shape?.stale ?? 0;
   if (queue && queue.cost[1] >= settle) limits.add('carried out after --settle');
+  if (queue?.order === 'lifo' && runs.length > 1) limits.add('the newest first, to several runs');
+  // What broke early is settled by what was sent later.
+  if (queue && queue.order !== 'fifo' && (queue.broken ?? queue.restarts) !== undefined)
+    limits.add('connections that break, and no order');
   for (const { method, reply, commit } of mishaps) {
     if (method !== 'POST') continue;
     const { means } = replies[reply];
@@ -61,6 +67,8 @@ function limitsOf({
     if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
     if (means === 'answered' && commit === undefined) limits.add('answered and not kept');
   }
+  if (shape?.filters === 'ignored' && shape.list_shape?.startsWith('moving'))
+    limits.add('rows that move between pages, where the list is the lookup');
   if (habits?.newest !== undefined) limits.add('behind the end of a list');
   if (stale >= settle) limits.add('shown after --settle');
   if (isShared && runs.some(({ computer = 0, fate }) => (isKillable(fate) || fate?.disk) && computer > 0))
@@ -123,7 +131,7 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   });
 }
 
-/** docs/exactly-once.md, A list is a hint. */
+/** docs/exactly-once.md, The lookup. */
 function notRepeated({ plan: { shape }, runs }: Ended): string[] {
   const isNotRepeated = shape?.filters === 'ignored' && runs.some(({ exit }) => exit === 9);
   return isNotRepeated ? ['not sent again until a list that ignores the filter has shown a new license'] : [];
@@ -147,7 +155,6 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
     habits?.keys ||
     habits?.newest ||
     habits?.gaps ||
-    shape?.cache ||
     shape?.list_shape !== undefined ||
     !mishaps.every(isLost)
   )
@@ -159,27 +166,10 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
   );
 }
 
-/** While a request without an answer may still be carried out no other is sent, and for a minute one at a time. */
-function sentBeside({ server: { posts }, plan }: Ended, limits: readonly string[]): string[] {
-  // Of two requests for a user the earlier one can be shown, and taken for the later one.
-  if (limits.includes('carried out after --settle')) return [];
-  if (!plan.queue || plan.runs.some(({ fate, options }) => options ?? Object.keys(fate ?? {}).length > 0)) return [];
-  return posts.flatMap(({ at, user, client: { computer } }, index) => {
-    const earlier = posts.slice(0, index).filter((one) => plan.ledger || one.client.computer === computer);
-    const lost = earlier.filter(({ reply, replied = Infinity }) => reply !== 'made' && replied < at - moment / 2);
-    const isPending = ({ replied = 0, done = Infinity }: SentPost): boolean => done > at && at < replied + settle;
-    const isSlow = lost.some(({ replied = 0 }) => at < replied + 60_000);
-    // One that was sent before the server was known to be slow waits for no turn.
-    const hasTurn = (one: SentPost): boolean => lost.some(({ replied = Infinity }) => replied < one.at - moment / 2);
-    const isBeside = isSlow && earlier.some((one) => (one.replied ?? Infinity) > at && hasTurn(one));
-    return lost.some(isPending) || isBeside ? [`a license of ${user} was asked for beside another request`] : [];
-  });
-}
-
-/** A run gives up where its time is over, and where reads or resizes get no answer. */
-function mayGiveUp({ queue, others = [] }: LicensingPlan, took: number, exit: number | undefined): boolean {
+/** A run gives up where its time is over, and where reads get no answer. */
+function mayGiveUp({ queue }: LicensingPlan, took: number, exit: number | undefined): boolean {
   if (!queue || ![7, 8, 9].includes(exit ?? 0)) return false;
-  return queue.reads !== undefined || others.some(({ size }) => size !== 4) || took > deadline - settle;
+  return queue.reads !== undefined || took > deadline - settle;
 }
 
 /** Who sent more than one request for a user looks once more before it says that all is well. */
@@ -195,6 +185,20 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
       licenses.filter((one) => one.remote_user === user && Date.parse(one.created) < ended - moment);
     const unseen = exit === 0 ? again.filter((user) => kept(user).length > 1) : [];
     return unseen.map((user) => `run ${index + 1} is exit 0, and asked twice for ${user}, who has two licenses`);
+  });
+}
+
+/** Nobody waits for a process that is stopped but for its own user, and no longer than two minutes. */
+function waitsForStopped({ plan, runs }: Ended): string[] {
+  const [stopped] = plan.runs;
+  if ((stopped?.fate?.stop?.span ?? 0) < 150_000) return [];
+  return plan.runs.flatMap(({ line }, index) => {
+    const run = runs[index];
+    if (index === 0 || run?.ended === undefined || run.exit === undefined) return [];
+    const isSame = line === stopped?.line;
+    const took = (run.ended - run.started) / 1000;
+    const most = (isSame ? 125 : 0) + (plan.queue ? 90 : 10);
+    return took > most ? [`"${line}" waits ${took} s beside a process that is stopped`] : [];
   });
 }
 
@@ -302,7 +306,7 @@ function wrongsOfRun(
     // One key that is answered for two users is the key of none.
     const isShared = plan.mishaps?.some(({ reply }) => reply === 'other-key' || reply === 'other-user');
     const isPart = plan.habits?.keys && (!hasHeard || isShared);
-    if (isPart && code === undefined && run.exit !== 0) continue;
+    if (code === undefined && run.exit !== 0) continue;
     const isEnd = isPart && plan.habits.keys === 'ends';
     const kept = licenses.find((one) =>
       isEnd ? one.remote_user === user && one.license_code.endsWith(String(code)) : one.license_code === code,
@@ -377,19 +381,20 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   const isTwo = runs[0]?.exit === 10 && limits.some((limit) => allowsTwo.has(limit));
   // Each read without an answer counts in the wait of others for the request of a run, which is longer than a deadline.
   const isSaid = isTwo || (runs[0]?.exit === 7 && ended.plan.queue?.reads !== undefined);
-  // A cache that always tells an Age: a run right after another one is too early for it.
-  const isCached = [8, 9].includes(runs[0]?.exit ?? 0) && ended.plan.shape?.cache !== undefined;
-  if (last?.exit === 0 && runs.length > 1 && !isSaid && !isCached && !limits.includes('shown after --settle'))
+  if (last?.exit === 0 && runs.length > 1 && !isSaid && !limits.includes('shown after --settle'))
     wrongs.push(`"${line}" is right only in run ${runs.length} after the faults: ${runs[0]?.exit} ${runs[0]?.stderr}`);
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
-  if ([8, 9].includes(last?.exit ?? 0) && isCached) return wrongs;
   // Its planning run may have been killed, and what another program did since is not what the plan says.
   if (last?.exit === 2 && last.stderr.includes('cannot read /home/ada/plan.ndjson')) return wrongs;
   if (/ --plan /.test(line) && [8, 10].includes(last?.exit ?? 0) && ended.plan.others?.some(({ at }) => at > 0))
     return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
-  if (last?.exit === 8 && ended.plan.habits?.keys === 'masked') return wrongs;
+  // A person looks at a record that is damaged, and removes it.
+  if (last?.exit === 3 && last.stderr.includes('is damaged') && ended.plan.runs.some(({ hurt }) => hurt === 'flip'))
+    return wrongs;
+  // What a list shows is then no key.
+  if (last?.exit === 8 && ended.plan.habits?.keys) return wrongs;
   // A license of the history, or of an answer, that a cut list does not show, or that got another name meanwhile.
   const unshown = line.includes('apply') ? [8, 9] : [6, 9];
   const isGone = limits.includes('behind the end of a list') || ended.plan.runs.some((one) => givesName.test(one.line));
@@ -401,15 +406,16 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 }
 
 /**
- * Nothing is left but records. A run that is killed, or whose disk fails, leaves six files at most, where nobody sees
- * that it is dead: four locks, its sign of life, and a draft. A power cut kills all runs of a computer.
+ * Nothing is left but records. A run that is killed, or whose disk fails, leaves twelve files at most, where nobody
+ * sees that it is dead: a lock for each place, others, its sign of life, and a draft. A power cut kills all runs of a
+ * computer.
  */
 function leftFiles({ computers, plan, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
   const left = [...new Set(files)].filter((path) => /\.(tmp|lock|holder)(\.|$)|\.lock\.|\/live\//.test(path));
   const failed = plan.runs.flatMap(({ fate }) => disksOf(fate ?? {})).length;
   const faults = failed + runs.filter(({ exit }) => exit === undefined).length;
-  return left.length > 6 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`] : [];
+  return left.length > 12 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`] : [];
 }
 
 /** Lines of runs that give a license another name. */

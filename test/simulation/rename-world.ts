@@ -41,8 +41,34 @@ function lateRenames(chance: Chance): Mishap[] {
   }));
 }
 
+/** Changes of each kind stand in the queue of a server behind a gateway that gives up first. */
+function queued(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const lines = [
+    'license rename xan eve -y -o ndjson',
+    'license edit OTHER-7 --size-allowance 6 -o ndjson',
+    'license retire --remote-user zed -y -o ndjson',
+    'license rename --from /home/ada/names.csv -y -o ndjson',
+    ensureOf('yve', false),
+    ensureOf('cyd', false),
+  ];
+  const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
+    line: lines.splice(chance.below(lines.length), 1)[0] ?? '',
+    pause: chance.below(1000),
+    ...(index > 0 && chance.happens(0.4) ? { after: index - 1 } : {}),
+  }));
+  const queue = { workers: 1, order: 'fifo', cost: [500, 1900], limit: chance.pick([300, 1000]) } as const;
+  const others = ['xan', 'yve', 'zed', 'mia', 'noa', 'ole', 'pam'].map((user) => ({
+    user,
+    size: user === 'yve' ? 3 : 4,
+    at: 0,
+  }));
+  const names = ['mia', 'noa', 'ole'].map((user) => [user, `${user}-2`] as const);
+  return { runs, others, names, queue: { ...queue, ...(chance.happens(0.5) ? { lost: [1, 3] } : {}) } };
+}
+
 function drawRenames(seed: number): LicensingPlan {
   const chance = chanceOf(seed);
+  if (seed % 16 === 7) return { seed, ...queued(chance) };
   const isOn = { kill: chance.happens(0.4), disk: chance.happens(0.1) };
   const isShared = seed % 16 === 15;
   const runs = Array.from({ length: 2 + chance.below(4) }, (_, index): PlannedRun => {
@@ -90,7 +116,7 @@ async function* pairs(): AsyncGenerator<LicensingPlan> {
 export const rename: SimulatedWorld<LicensingPlan> = {
   about:
     'license rename, edit, undo and retire beside ensure and apply: two to five runs, on up to three computers with a ledger',
-  alone: [15],
+  alone: [7, 15],
   draw: drawRenames,
   whole: pairs,
   play: playLicensing,

@@ -14,63 +14,6 @@ const inFile = (world, file, places) => places.map(([name, from, to]) => ({ name
 
 /** @type {readonly Rule[]} */
 export const rules = [
-  ...inFile('ensure', 'store/lock/local-claims.ts', [
-    [
-      'users are claimed under a lock',
-      'return withLock(lock, host, () => takeUnderLock',
-      'return ((_path, _host, work, _patience) => work())(0, 0, () => takeUnderLock',
-    ],
-    [
-      'lines are appended under the lock',
-      '(all) => withLock(lock, host, ',
-      '(all) => ((_path, _host, work) => work())(0, 0, ',
-    ],
-    [
-      'who holds users says so before',
-      'const end = await acquireLock(holderPath(base, by), host);',
-      'const end = () => Promise.resolve();',
-    ],
-    [
-      'the claims tell when a license was asked for',
-      'onElapsed(history, clock));',
-      'onElapsed({ ...history, posted: undefined }, clock));',
-    ],
-    ['who could not be recorded is not given back', 'unrecorded.add(user);', ''],
-    ['an open answer is given back open', 'recorded.filter((user) => shown?.has(user))', 'recorded'],
-  ]),
-  ...inFile('ensure', 'store/claims.ts', [
-    ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],
-  ]),
-  ...inFile('ensure', 'store/lock/request-record.ts', [
-    ['users of a dead process count as asked now', 'if (hold && hold.by !== next.by)', 'if (time < 0)'],
-    [
-      'what is given back leaves when it was asked for',
-      'const later = Math.max(until, line.time + (hold?.remember ?? 0));',
-      'const later = until;',
-    ],
-    [
-      'compaction keeps what is known',
-      '{ user, hold, job, history: kept, until }',
-      '{ user, hold, job, history: noRequests, until }',
-    ],
-    [
-      'compaction keeps who holds users',
-      '{ user, hold, job, history: kept, until }',
-      '{ user, job, history: kept, until }',
-    ],
-  ]),
-  ...inFile('ensure', 'store/request-history.ts', [
-    [
-      'an answer stays open until a list shows it',
-      'answer: { status: event.status, time, key_end: event.key_end }, size_before',
-      'size_before',
-    ],
-    [
-      'an answer stays though the license is asked for again',
-      'unanswered: event.unanswered, answer, size_before',
-      'unanswered: event.unanswered, size_before',
-    ],
-  ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
@@ -82,10 +25,11 @@ export const rules = [
       '{ pid: 0, token: brokenToken(await stat(path)) }',
       '{ pid: 1, token: brokenToken(await stat(path)) }',
     ],
+    ["a lock that an error of the disk left is nobody's", '    setOf(abandoned, system).add(me.token);\n', ''],
     [
-      'an error of the disk that passes does not move the claims',
-      'if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause);',
-      '',
+      'a lock that is cleared away is free at once',
+      '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
+      "  const conflict = owner && (await removeStale(path, owner, me, system));\n  if (owner) throw new Failure('unavailable', 'it was that of a dead process', {});\n",
     ],
   ]),
   ...inFile('ensure', 'store/disk/owner.ts', [
@@ -110,95 +54,9 @@ export const rules = [
     ],
     ['a name is synced', '  await syncFolder(dirname(to));', ''],
   ]),
-  ...inFile('ensure', 'store/queue.ts', [
-    ['n requests have n times --settle', 'since + all * Math.max(', 'since + Math.max('],
-    ['what was shown counts', "since: what === 'not carried out' ||", "since: what !== 'left' ||"],
-    ['while one is pending no other is sent', 'if (pending > 0) await wait(', 'if (pending > Infinity) await wait('],
-    ['a server stays slow for a minute', 'const slowFor: Milliseconds = 60_000;', 'const slowFor: Milliseconds = 0;'],
-    [
-      'what is left other runs see',
-      'const places = [memoryPlace(elapsed), ...shared];',
-      'const places = [memoryPlace(elapsed)];',
-    ],
-  ]),
-  ...inFile('apply', 'store/lock/local-claims.ts', [
-    [
-      'who holds users says so after a power cut too',
-      'await orFailure(`write ${base}`, syncFolder(dirname(base)));',
-      '',
-    ],
-    ['what a dead run left is counted when its users are claimed', 'if (isStale) await queue.findDead(settle);', ''],
-  ]),
-  ...inFile('apply', 'store/lock/local-queue.ts', [
-    [
-      'each POST that a dead run had under way counts',
-      "const more = '.'.repeat(Math.max(0, sending - told));",
-      "const more = '.'.repeat(Math.max(0, Math.min(1, sending) - told));",
-    ],
-  ]),
-  ...inFile('apply', 'store/queue.ts', [
-    ['what a stopped run has under way counts', 'posts + underWay);', 'posts);'],
-    ['requests that are no POST count too', 'others: posts > 0 ? silent.others : load(), settle', 'others: 0, settle'],
-    [
-      'what dead runs have left counts for those who come behind it',
-      'for (const place of shared) await orWarn(place.findDead(settle), warn, unknown);',
-      '',
-    ],
-  ]),
   ...inFile('ensure', 'store/disk/records.ts', [
+    ['a line of the record is synced', '\n  await file.datasync();\n', '\n'],
     ['a line that is not what was written does not count', 'isWhole: sum === sumOf(body)', 'isWhole: true'],
-  ]),
-  ...inFile('apply', 'jobs/license/settle.ts', [
-    [
-      'who got more than one POST is looked up once more',
-      "if (step.do === 'create' && one.posted !== undefined) resent.add(one.asked);",
-      '',
-    ],
-  ]),
-  ...inFile('ensure', 'jobs/license/server-queue.ts', [
-    [
-      'a lost answer is looked for until --settle is over',
-      'const isLast = elapsed() >= until;',
-      'const isLast = true;',
-    ],
-  ]),
-  ...inFile('ensure', 'jobs/license/case.ts', [
-    [
-      '--settle after the last request the list is read again',
-      'if (ended === undefined) return undefined;',
-      'if (one.posted === undefined) return undefined;',
-    ],
-    ['a lost answer is settled --settle after it', 'isAnswered(one) ? ended + settle :', 'isAnswered(one) ? ended :'],
-    ['a repeat is sent only where the list shows nothing', '  if (refusal) return failed(one, refusal);\n', ''],
-    ['a key is given out of the license that is listed', 'if (!only) return undefined;', 'return undefined;'],
-    [
-      'what a lagging list does not show is looked for once more',
-      "if (by === 'list' || (!isSettled && !isShown))",
-      "if (by === 'list' || (!isSettled && !isShown && !isAnswered(one)))",
-    ],
-    [
-      'what was answered is never sent again',
-      "  if (isAnswered(one)) return failed(one, refusal ?? { is: 'not shown' });\n",
-      '',
-    ],
-  ]),
-  ...inFile('ensure', 'jobs/license/give-license.ts', [
-    ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
-  ]),
-  ...inFile('ensure', 'jobs/license/case.ts', [
-    [
-      'what the history has is not created again',
-      "if (one.known && posted === undefined && rules.recreate === 'refuse' && !isAgain)",
-      'if (one.known && posted === Infinity)',
-    ],
-  ]),
-  ...inFile('ledger', 'jobs/license/roster-run.ts', [
-    ['a row that is right, and whose answer is open, is told to the history', ' && !answerOf(row);', ';'],
-  ]),
-  ...inFile('ledger', 'store/record/creations.ts', [
-    ['what other computers created is known', 'const entries = await place.told(user);', 'const entries = [];'],
-  ]),
-  ...inFile('ensure', 'store/disk/records.ts', [
     [
       'a line of the history is synced',
       "    await file.datasync();\n    if (end === 'nothing')",
@@ -206,136 +64,185 @@ export const rules = [
     ],
     ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
   ]),
-  ...inFile('ensure', 'jobs/license/case.ts', [
+  ...inFile('ensure', 'store/record/local-writes.ts', [
     [
-      'what was answered and is shown is not unknown',
-      "const { job = 'unchanged' } = requests;",
-      "if (requests.answer) return { do: 'end', outcome: 'unknown', why: { is: 'stopped' } };\n  const { job = 'unchanged' } = requests;",
+      'one run has a user',
+      'const lock = await tryLock(join(folder, `${folded}.lock`), host, about);',
+      'const lock = { release: async () => undefined, holder: about };',
     ],
   ]),
-  ...inFile('ensure', 'jobs/license/outcome.ts', [
-    ['the history tells of an answer that a later list shows', '!(isSent(one) || isOpen)', '!isSent(one)'],
-    ['the history tells what was created', "if (status === 'failed' || ", "if (status !== 'failed' || "],
+  ...inFile('ensure', 'store/record/other-runs.ts', [
+    ['what a dead run had under way is pending', 'if (!isDry) await this.#closeEnded(token);', ''],
   ]),
-  ...inFile('ensure', 'jobs/license/case.ts', [
+  ...inFile('apply', 'store/record/other-runs.ts', [
     [
-      'what was answered is looked for at once',
-      "due: 'with others', deciding: { since: posted, until } };",
-      'due: settled, deciding: { since: settled, until } };',
-    ],
-    [
-      'a license that was created is not unknown',
-      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'created', license: only, licenses };",
-      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'unknown', why: { is: 'stopped', failure: undefined } };",
+      'nobody sees what a dead run had under way without its end',
+      'return this.#inTurn(() => this.#readAll());',
+      'return this.#readAll();',
     ],
   ]),
-  ...inFile('create', 'jobs/license/case.ts', [
+  ...inFile('ensure', 'store/record/write-lines.ts', [
     [
-      'what create made, and a list shows, is not unknown',
-      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'created', license: only, licenses };",
-      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'unknown', why: { is: 'stopped', failure: undefined } };",
+      'an answer stays open until a list shows it',
+      "if (line.is === 'no answer' || line.is === 'answered') entry.end = line;",
+      "if (line.is === 'no answer') entry.end = line;",
     ],
+    ['a record that is written again keeps how writes ended', 'if (end) lines.push(summedLine(end));', ''],
+  ]),
+  ...inFile('apply', 'store/record/write-lines.ts', [
     [
-      'another license is one that was not there before',
-      'licenses.find((license) => hasKeyOf(answered, license))',
-      'licenses[0]',
+      'what dead runs have left counts until n times --settle',
+      'if (isGone && end && now >= endedAt + end.n * asked.settle) return [];',
+      'if (isGone) return [];',
     ],
   ]),
-  ...inFile('ensure', 'api/licensing/user-licenses.ts', [
+  ...inFile('rename', 'store/record/write-lines.ts', [
     [
-      'a filter that finds parts of names is told from a server that changes names',
-      "if (!again && (await findsParts(listed, asked, rows))) filter.finds = 'parts';",
+      'a name that was given may be shown late',
+      "if (asked.kind === 'change' && end?.is === 'answered') return now >= endedAt + asked.settle;",
+      "if (asked.kind === 'change' && end?.is === 'answered') return true;",
+    ],
+  ]),
+  ...inFile('ensure', 'store/record/joined-writes.ts', [
+    [
+      'what other runs have under way counts',
+      'for (const { id, settle } of others.counted) counted.set(id, settle);',
       '',
     ],
   ]),
-  ...inFile('ensure', 'api/licensing/license.ts', [
+  ...inFile('apply', 'store/record/joined-writes.ts', [
+    ['requests that read count too', 'counted.size + this.#silent', 'counted.size'],
+  ]),
+  ...inFile('ensure', 'jobs/license/places.ts', [
+    ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
     [
-      'a listed key with a sign in it is a part of one',
-      'key_is === undefined && license.key !== undefined && isMasked(license.key)',
-      'false',
+      'an answer is recorded at once',
+      '        this.#pending.passed(sent ?? elapsed());\n        await ended(end);\n',
+      '        this.#pending.passed(sent ?? elapsed());\n',
+    ],
+  ]),
+  ...inFile('ensure', 'jobs/license/pending-writes.ts', [
+    ['what is counted later counts', 'one.n = Math.max(one.n, load.n);', ''],
+  ]),
+  ...inFile('apply', 'jobs/license/pending-writes.ts', [
+    ['a lookup beside a write proves nothing', '(wasQuiet || !isLate(one))', 'true'],
+    [
+      'what was shown counts as the last one that ended',
+      '      this.#run.last = this.#world.elapsed();\n      this.passed(pending.sent);',
+      '      this.passed(pending.sent);',
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/pending.ts', [
+    ['n requests have n times --settle', 'own.last + n * settle', 'own.last + settle'],
+    ['beside a write nothing that ran out of time is settled', "own.underWay > 0 ? 'not yet' : ", ''],
+    [
+      'an early break is settled by what was sent later',
+      'return Math.min(ended + n * settle, (laterPassed ?? Infinity) + settle);',
+      'return ended + settle;',
+    ],
+  ]),
+  ...inFile('ensure', 'jobs/license/next-step.ts', [
+    ['a lookup that is too early decides nothing', 'if (!isSettled && !isShownOtherwise) return lookUp(one);', ''],
+    ['what was answered is never sent again', 'if (answerOf(one)) return whereAnswered(one, refusal);', ''],
+    [
+      'what an earlier run was answered is never sent again',
+      'if (recorded.open && !sent && !isAgain)',
+      'if (recorded.open && sent && !isAgain)',
     ],
     [
-      'a part of a key is its beginning or its end',
-      '(answered.startsWith(listed) || answered.endsWith(listed))',
-      'answered !== ""',
+      'what the history has is not created again',
+      "if (one.known && !sent && !isAgain) return failed(one, { is: 'created before', known: one.known });",
+      '',
+    ],
+    [
+      'a license that was created is not unknown',
+      "if (others.length === 0 && fits) return { do: 'end', outcome: 'created', license: only, licenses };",
+      "if (others.length === 0 && fits) return failed(one, { is: 'others', added });",
+    ],
+    ['a repeat is sent only where the list shows nothing', 'if (refusal) return failed(one, refusal);', ''],
+  ]),
+  ...inFile('apply', 'jobs/license/next-step.ts', [
+    ['a hint decides nothing', "if (by === 'hint') return lookUp(one);", ''],
+  ]),
+  ...inFile('create', 'jobs/license/next-step.ts', [
+    [
+      'another license is one that was not there before',
+      'before && !before.has(identityOf(license)));\n  const [only',
+      'before);\n  const [only',
+    ],
+  ]),
+  ...inFile('ensure', 'jobs/license/perform.ts', [
+    [
+      'what an earlier run asked for is waited for',
+      'pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));',
+      'pending.map(() => -Infinity);',
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/give.ts', [
+    [
+      'who got more than one POST is looked up once more',
+      "if (step.do === 'create' && one.sent) this.#resent.add(one.asked);",
+      '',
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/first-creations.ts', [
+    [
+      'the first creation is found before the second is sent',
+      "if (this.#isProved(asked)) return send('any');",
+      "return send('any');",
+    ],
+    ['a first creation that no list shows bars the next ones', 'if (failure) this.#breaker.stop(failure);', ''],
+    [
+      'a first creation of a moment ago is looked for again',
+      'if (!isShown && wait > 0) {',
+      'if (!isShown && wait > Infinity) {',
     ],
   ]),
   ...inFile('ensure', 'api/licensing/license-writes.ts', [
     [
       'an answer to a change is about the license that was to be changed',
-      'const differences = signs.length > 0 ? signs : ',
-      'const differences = ',
+      'const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;',
+      'const differences = license ? differencesFrom(edit.fields, license) : signs;',
     ],
     [
       'an answer with another license is not the one that was asked for',
-      'license !== undefined && differencesFrom(asked, license).length > 0',
+      'license !== undefined && differencesFrom(asStored(asked, license), license).length > 0',
       'false',
     ],
   ]),
-  ...inFile('apply', 'jobs/license/perform.ts', [
-    [
-      'a lookup of a row that first shows that the filter is ignored decides nothing',
-      "isMoving ? 'moving list' : 'filter'",
-      "isMoving ? 'filter' : 'filter'",
-    ],
+  ...inFile('ledger', 'store/record/creations.ts', [
+    ['what other computers created is known', 'const entries = await place.told(user);', 'const entries = [];'],
   ]),
-  ...inFile('apply', 'jobs/license/roster-job.ts', [
-    ['a row that was asked for waits', 'posted, job:', 'posted: undefined, job:'],
-  ]),
-  ...inFile('apply', 'jobs/license/share-roster.ts', [
-    [
-      'a row that another process holds is left to it',
-      'const isHeld = others.has(row.remote_user);',
-      'const isHeld = false;',
-    ],
-    [
-      'the record of a row is read with its claim',
-      'taken.histories.get(row.remote_user) ?? noRequests;',
-      'noRequests;',
-    ],
-  ]),
-  ...inFile('ledger', 'store/ledger/ledger-claims.ts', [
-    [
-      'the ledger has a POST before it is sent',
-      "const written = session.call('sending', values, { signal, limit: shortLimit });",
-      'const written = Promise.resolve(values);',
-    ],
-    ['a POST that was sent is given back with its user', '      sent.add(user);\n', ''],
-    ['the ledger has an answer at once', '      await recordAnswer([user, { status, time, key_end }]);\n', ''],
-  ]),
-  ...inFile('ledger', 'store/ledger/ledger-queue.ts', [
-    [
-      'what a session that has ended left is counted',
-      'state: afterDeaths(state ?? emptyQueue, now, dead)',
-      'state: state ?? emptyQueue',
-    ],
-    [
-      'of all sessions one has the turn',
-      'true], limits)) !== true) return undefined;',
-      'true], limits)) === undefined) return undefined;',
-    ],
-  ]),
-  ...inFile('ledger', 'store/joint-claims.ts', [
+  ...inFile('ledger', 'store/record/joined-writes.ts', [
     [
       'what a ledger knows of a user counts',
-      'histories: joinAll(shiftAll(here.histories, taken.now - here.now), taken.histories),',
-      'histories: shiftAll(here.histories, taken.now - here.now),',
+      'places.reduce<KnownWrites>((joined, place) => join(joined, place[index] ?? noWrites), noWrites)',
+      'places[0]?.[index] ?? noWrites',
     ],
   ]),
-  ...inFile('rename', 'jobs/license/given-names.ts', [
+  ...inFile('ledger', 'store/ledger/ledger-writes.ts', [
+    [
+      'of all runs one has a user',
+      'taken === true ? [String(key)] : []',
+      'typeof taken === "boolean" ? [String(key)] : []',
+    ],
+    [
+      'a connection that lost its users sends nothing',
+      "if (row?.['written'] === rows.length) return;",
+      'if (row !== null) return;',
+    ],
+    ['a restored ledger lacks what was written last', '? [lackingWrite(settle, this.#restored)] : [];', '? [] : [];'],
+    ['what had no answer is in the ledger', "await this.#query('end', [writeJson(all)], shortLimit);", ''],
+    ['workers of one run exclude one another', 'for (const key of keys) this.#held.add(key);', ''],
+  ]),
+  ...inFile('rename', 'jobs/license/change-license.ts', [
     [
       'a name that another run has is not given',
-      'const taker = held.includes(remote_user) ? holder : undefined;',
-      'const taker = undefined;',
+      'const lock: UserLock = await store.lock(users);',
+      'const lock: UserLock = { release: () => Promise.resolve() };',
     ],
     ['a name that was asked for a moment ago is waited for', 'if (wait > 0) {', 'if (wait > Infinity) {'],
-  ]),
-  ...inFile('rename', 'commands/license/rename.ts', [
-    [
-      'a license that got another name meanwhile is none of the run',
-      'listed !== undefined && fieldsOf(userOf(listed)).remote_user === name',
-      'listed !== undefined',
-    ],
+    ['a change without a response is looked for', "if (how === 'shown' && shown) return shown;", ''],
   ]),
   ...inFile('rename', 'jobs/license/history.ts', [
     ['the history has the new name as the new one', 'remote_user: asked.remote_user ?? user,', 'remote_user: user,'],
@@ -354,7 +261,18 @@ export const rules = [
     ],
   ]),
   ...inFile('rename', 'commands/license/changed.ts', [
-    ['what is printed as changed was sent', 'isLeft ? found : api.update(', 'code ? found : api.update('],
+    [
+      'what is printed as changed was sent',
+      'const changed = await changeLicense(change, { ...changing, api });',
+      'const changed = { ...change.found, fields: { ...change.found.fields, ...fields } };',
+    ],
+  ]),
+  ...inFile('rosters', 'store/record/local-writes.ts', [
+    [
+      'a user is one of its application',
+      'exact: hashOf(`${name} ${app_code} ${remote_user}`),',
+      'exact: hashOf(`${name} ${remote_user}`),',
+    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['what a look shows is archived before its call', 'await archive?.add(unkept);', ''],
@@ -512,63 +430,25 @@ export const rules = [
   ...inFile('rosters', 'jobs/license/circuit-breaker.ts', [
     ['a refused key ends a roster', "new Set(['auth', 'config',", "new Set(['config',"],
   ]),
-  ...inFile('rosters', 'jobs/license/run-ledgers.ts', [
-    [
-      'users of two applications are claimed apart',
-      'const local = await openClaims(target, host,',
-      'const local = await openClaims(targetOf(account, 0), host,',
-    ],
-  ]),
-  ...inFile('rosters', 'commands/license/apply-run.ts', [
+  ...inFile('rosters', 'commands/license/options.ts', [
     [
       'a row is told to the history of its application',
-      'recorders.get(event.app_code ?? NaN)?.record(event)',
-      '[...recorders.values()][0]?.record(event)',
-    ],
-  ]),
-  ...inFile('rosters', 'jobs/license/share-roster.ts', [
-    [
-      'rows of each application are given back',
-      'const given = rows.filter(({ app_code }) => app_code === code);',
-      'const given = rows.filter(({ app_code }) => app_code === code && code === 4711);',
+      '(recorders.get(event.app_code ?? NaN) ?? first)?.record(event, run)',
+      'first?.record({ ...event, app_code: targets[0]?.app_code }, run)',
     ],
   ]),
   ...inFile('rosters', 'jobs/license/license-user.ts', [
     ['a row is one of its application', 'return `${app_code} ${remote_user}`;', 'return `${remote_user}`;'],
   ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
-    ["a lock that an error of the disk left is nobody's", '    setOf(abandoned, system).add(me.token);\n', ''],
-  ]),
-  ...inFile('ensure', 'store/request-history.ts', [
-    [
-      'a moment in the future, after the clock was set back, counts as now',
-      'Math.max(0, now() - posted)',
-      '(now() - posted)',
-    ],
-  ]),
-  ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'a lock that is given back is removed',
       '  if ((await ownerOf(path))?.token === me.token) await remove(path);\n}',
-      "  if (path.endsWith('.holder') && (await ownerOf(path))?.token === me.token) await remove(path);\n}",
+      "  if (path.endsWith('x') && (await ownerOf(path))?.token === me.token) await remove(path);\n}",
     ],
   ]),
   ...inFile('retire', 'output/write.ts', [
     ['a write whose output fails waits for its work', '    if (isWrite) await stopped;\n', ''],
-  ]),
-  ...inFile('ensure', 'store/lock/lock.ts', [
-    [
-      'a lock that is cleared away is free at once',
-      '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
-      "  const conflict = owner && (await removeStale(path, owner, me, system));\n  if (owner) throw new Failure('unavailable', 'it was that of a dead process', {});\n",
-    ],
-  ]),
-  ...inFile('ensure', 'api/http/connect.ts', [
-    [
-      'an old answer of a cache is asked for again',
-      'madeAt(answer, sent, call.keyMade) < since',
-      'madeAt(answer, sent, call.keyMade) < -Infinity',
-    ],
   ]),
   ...inFile('purges', 'jobs/topic/purge-run.ts', [
     [

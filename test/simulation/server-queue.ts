@@ -14,6 +14,10 @@ export interface QueuePlan {
   readonly limit: number;
   /** Writes that never reach the server, counted from 1. */
   readonly lost?: readonly number[];
+  /** Writes whose connection breaks at once; those that are not lost stand in the queue all the same. */
+  readonly broken?: readonly number[];
+  /** Each so many milliseconds a balancer starts again: the connections of all writes break. */
+  readonly restarts?: number;
 }
 
 export interface ServerQueue {
@@ -30,11 +34,20 @@ interface Waiting {
 
 export function serverQueue(
   { time, chance }: World,
-  { workers, order, cost, reads, limit, lost = [] }: QueuePlan,
+  { workers, order, cost, reads, limit, lost = [], broken = [], restarts }: QueuePlan,
 ): ServerQueue {
   const waiting: Waiting[] = [];
   const working = new Set<Waiting>();
   let [free, writes, isEmptied] = [workers, 0, false];
+
+  /** What breaks the connections of writes that have no reply yet. */
+  const open = new Set<() => void>();
+  const restart = (): void => {
+    for (const breakOne of open) breakOne();
+    open.clear();
+    if (restarts !== undefined && !isEmptied) time.after(restarts, restart);
+  };
+  if (restarts !== undefined) time.after(restarts, restart);
 
   const next = (): Waiting | undefined => {
     if (order === 'random') return waiting.splice(chance.below(waiting.length), 1)[0];
@@ -67,6 +80,11 @@ export function serverQueue(
         if (!hasReplied) reply(made());
         hasReplied = true;
       };
+      if (!isRead) {
+        const drop = (): void => once(() => ({ kind: 'dropped' }));
+        if (broken.includes(writes)) time.after(20, drop);
+        open.add(drop);
+      }
       time.after(limit, () => once(() => ({ kind: 'answer', answer: proxyPage(504) })));
       if (!isRead && lost.includes(writes)) return;
       const [least, most] = cost;

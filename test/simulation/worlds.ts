@@ -76,17 +76,25 @@ function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   return { runs, mishaps: [{ method: 'POST', nth: 1 + chance.below(2), reply: chance.pick(['dropped', 'made']) }] };
 }
 
-/** Workers, the order in which they serve, how long that takes, and when the gateway gives up. */
+/** Workers, their order, how long they take, when the gateway gives up, and which connections break. */
 function queueOf(chance: Chance): QueuePlan {
   const least = chance.pick([300, 700, 1500]);
-  const lost = Array.from({ length: 30 }, (_, index) => index + 1).filter(() => chance.happens(0.15));
+  const some = (often: number): number[] =>
+    Array.from({ length: 30 }, (_, index) => index + 1).filter(() => chance.happens(often));
+  const breaks = chance.pick<() => Partial<QueuePlan>>([
+    () => ({}),
+    () => ({}),
+    () => ({ broken: some(0.2), limit: chance.pick([1000, 30_000]) }),
+    () => ({ restarts: chance.pick([2000, 8000]), limit: 30_000 }),
+  ])();
   return {
     workers: chance.pick([1, 1, 2, 3]),
-    order: chance.pick(['fifo', 'lifo', 'random'] as const),
+    order: chance.pick(['fifo', 'fifo', 'lifo', 'random'] as const),
     cost: [least, chance.pick([least, 2 * least])],
     limit: chance.pick([300, 500, 1000]),
     ...(chance.happens(0.25) ? { reads: chance.pick([20, 100, 300]) } : {}),
-    ...(chance.happens(0.4) ? { lost } : {}),
+    ...(chance.happens(0.4) ? { lost: some(0.15) } : {}),
+    ...breaks,
   };
 }
 
@@ -158,10 +166,24 @@ function behindResizes(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | '
   return { runs: [{ line: `${applyRoster} --concurrency 8 --retries 1` }], roster, others, queue };
 }
 
-/** A run is killed after its POST, and the record of requests loses its end. */
+/** A process stands still for minutes right before, in or after its POST, beside runs for its user and for others. */
+function stoppedForLong(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue'> {
+  const line = (user: string): string => `${ensureOf(user, false)} --deadline 300000ms`;
+  const fate = { stop: { at: 1 + chance.below(30), since: 'POST', span: 180_000 } };
+  const others = Array.from({ length: 1 + chance.below(2) }, (_, index) => ({
+    line: line(chance.pick(['ada', `user-${index}`, `user-${index}`])),
+    pause: 100 + chance.below(5000),
+  }));
+  return {
+    runs: [{ line: line('ada'), fate }, ...others],
+    ...(chance.happens(0.5) ? { queue: { ...queueOf(chance), order: 'fifo', reads: 20 } } : {}),
+  };
+}
+
+/** A run is killed after its POST, and the end of the record of requests is torn or damaged. */
 function hurtRecord(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   const kill = { at: chance.below(3), how: chance.pick(['kill', 'power'] as const), since: 'POST' };
-  const hurt = chance.pick(['byte', 'half', 'flip'] as const);
+  const hurt = chance.pick(['torn', 'flip'] as const);
   const runs = [
     { line: chance.pick([ensureOf('ben', false), ensureOf('cyd', false)]) },
     { line: ensureAda, after: 0, fate: { kill } },
@@ -270,10 +292,11 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [1, 3, 5, 7, 9, 11, 13, 15],
+  alone: [1, 2, 3, 5, 7, 9, 11, 13, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 1) return { seed, ...longQueue(chance) };
+    if (seed % 16 === 2) return { seed, ...stoppedForLong(chance) };
     if (seed % 16 === 5) return { seed, ...hurtRecord(chance) };
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
@@ -387,13 +410,13 @@ function reviewed(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, others, runs: [planning, ...carrying] };
 }
 
-/** A server that ignores the filter, whose pages move, and a roster for which a list of all is read first. */
+/** A server that ignores the filter, and a roster for which a list of all is read first. */
 function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
   const roster = rosterOf(30).filter((_row, index) => index > 0 && chance.happens(0.9));
   const others = rosterOf(30)
     .filter(() => chance.happens(0.2))
     .map(([user]) => ({ user, size: chance.pick([3, 4]), at: 0 }));
-  const shape = { filters: 'ignored', list_shape: 'moving-hidden', page_size: 5 } as const;
+  const shape = { filters: 'ignored', list_shape: chance.pick(['pages', 'next-path'] as const), page_size: 5 } as const;
   return { runs: [{ line: applyRoster }], roster, others, shape };
 }
 
@@ -521,7 +544,7 @@ function rosterOf(rows: number): (readonly [string, number])[] {
 /** One to three computers that share a ledger, which now and then breaks. */
 function ledgerOf(chance: Chance): LedgerPlan {
   const faults = chance.happens(0.5) ? Array.from({ length: 1 + chance.below(2) }, () => ledgerFault(chance)) : [];
-  return { clockAhead: chance.pick([0, -600_000, 600_000]), busy: chance.pick([0, 0, 0.1]), faults };
+  return { clockAhead: chance.pick([0, -600_000, 600_000]), faults };
 }
 
 function ledgerFault(chance: Chance): LedgerFault {

@@ -5,9 +5,6 @@ import { onTestFinished } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { Clock, Environment, System } from '../../src/core/system.ts';
-import type { Claims } from '../../src/store/claims.ts';
-import { localQueue } from '../../src/store/lock/local-queue.ts';
-import { runName } from '../../src/store/lock/request-record.ts';
 import { systemIn } from './system.ts';
 
 export interface Place {
@@ -21,27 +18,6 @@ export function place(env: Environment = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return { folder, system: systemIn(folder, env), clock: realClock };
-}
-
-/** What a run of that server gives its claims on this computer. */
-export async function runOf(origin: string, host: Pick<Place, 'system' | 'clock'>) {
-  return { settle: 5000, by: runName(origin, 1), queue: await localQueue(origin, host) };
-}
-
-/** Claims that hold nobody after the test: while they do, their file is open. */
-export function givenBack(claims: Claims): Claims {
-  const taken = new Set<string>();
-  // A test may have damaged the file.
-  onTestFinished(() => claims.release([...taken]).catch(() => undefined));
-  const noted = (users: readonly string[]): readonly string[] => {
-    for (const user of users) taken.add(user);
-    return users;
-  };
-  return {
-    ...claims,
-    take: (users) => claims.take(noted(users)),
-    takeFree: (users) => claims.takeFree(noted(users)),
-  };
 }
 
 /** How a failure reads: its kind, message and hint. */

@@ -5,10 +5,8 @@ import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
 import { openJournal } from '../../src/store/journal.ts';
-import { openClaims } from '../../src/store/lock/local-claims.ts';
-import { localQueue } from '../../src/store/lock/local-queue.ts';
-import { runName } from '../../src/store/lock/request-record.ts';
-import { acquireLock, lockFolder, withLock, type Surroundings } from '../../src/store/lock/lock.ts';
+import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
+import { lockFolder } from '../../src/store/lock/lock-folder.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import { realClock } from '../../src/cli/clock.ts';
@@ -16,12 +14,6 @@ import { isWindows, type System } from '../../src/core/system.ts';
 import { systemIn } from './system.ts';
 
 const [verb = '', folder = '', ...rest] = process.argv.slice(2);
-
-const runOf = async (me: Surroundings) => ({
-  settle: 5000,
-  by: runName('server', 1),
-  queue: await localQueue('server', me),
-});
 
 /**
  * Another place for what only this computer has, as other users of a computer have it; on Windows the name of the place
@@ -89,30 +81,6 @@ const verbs: Record<string, () => Promise<void>> = {
     const me = { ...system, uid: process.getuid?.() };
     chmodSync(await lockFolder(me), 0o500);
     process.stdout.write(await lockFolder(me));
-  },
-  /** What claims say of users once the folder that holds their record cannot be written. */
-  async 'unwritable-claims'() {
-    if (process.getuid?.() === 0) process.setuid?.(nobody);
-    const me = { system: { ...system, uid: process.getuid?.() }, clock: realClock };
-    const options = { remember: 86_400_000, signal: new AbortController().signal, note: () => undefined };
-    const before = await openClaims('server 7', me, { ...options, ...(await runOf(me)) });
-    await before.takeFree(['held', 'answered', 'asked', 'unanswered', 'done']);
-    const long = realClock.now() - 120_000;
-    await before.ended('answered', { event: 'answered', status: 201, time: long, key_end: 'abcd' });
-    await before.ended('asked', { event: 'ended', time: realClock.now(), unanswered: 0 });
-    await before.ended('unanswered', { event: 'ended', time: long, unanswered: 1 });
-    await before.ended('done', { event: 'answered', status: 201, time: long });
-    await before.release(['answered', 'asked', 'unanswered', 'done'], new Set(['done']));
-    chmodSync(await lockFolder(me.system), 0o500);
-    const after = await openClaims('server 7', me, { ...options, ...(await runOf(me)) });
-    for (const user of ['held', 'answered', 'asked', 'unanswered', 'done', 'another']) {
-      const told = await after.takeFree([user]).then(
-        () => 'taken',
-        (cause: unknown) => (cause instanceof Failure ? `${cause.exit} ${cause.message}` : String(cause)),
-      );
-      process.stdout.write(`${user}: ${told}\n`);
-    }
-    await after.takeFree(['another', 'answered']).catch((cause: unknown) => process.stdout.write(String(cause)));
   },
   async journal() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);

@@ -3,7 +3,6 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock, Environment } from '../../core/system.ts';
 import type { Spool } from '../../core/read.ts';
-import type { Ages, KeyMade } from './ages.ts';
 import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 
@@ -43,19 +42,10 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** It reads, whatever its method: a read-only profile and a dry run send it. */
   readonly isRead?: true;
-  readonly deciding?: Deciding | undefined;
-  readonly keyMade?: KeyMade;
   /** Of a long run, which leaves the last tenth of what the server allows in an hour for others. */
   readonly isSparing?: boolean | undefined;
   /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes?: number;
-}
-
-/** A GET that settles or confirms a POST, on a fresh connection (docs/exactly-once.md, Lookups that decide). */
-export interface Deciding {
-  /** An answer made before this moment of the clock `elapsed` is stale, and asked for again `until` that one. */
-  readonly since: Milliseconds;
-  readonly until: Milliseconds;
 }
 
 /** How much of a body is taken, counted after decompression. */
@@ -139,7 +129,6 @@ export interface Connection {
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly gate: Gate;
-  readonly agesOf: Ages;
   readonly retries: number;
   readonly timeout: Milliseconds | undefined;
   readonly deadline: Milliseconds | undefined;

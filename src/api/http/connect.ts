@@ -36,14 +36,11 @@ export function connect(connection: Connection): Send {
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request, nextAttempt: () => void) {
   const { clock, gate } = connection;
-  const madeAt = connection.agesOf(connection.base);
-  let [retries, rateLimits, waited, stale] = [0, 0, 0, 0];
-  const { since = -Infinity, until = 0 } = call.deciding ?? {};
+  let [retries, rateLimits, waited] = [0, 0, 0];
   let afterUnconfirmed = false;
   for (;;) {
     await passGate(connection, request, call);
-    const sent = clock.elapsed();
-    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits + stale);
+    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits);
     if (answer) gate.count(bucketOf(connection), answer);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
@@ -67,13 +64,6 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       }
       const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
       reportWait(connection, request, wait, `the server ${why} (429)`);
-      continue;
-    }
-    if (step === 'end' && answer && madeAt(answer, sent, call.keyMade) < since) {
-      const wait = Math.min(until - clock.elapsed(), 1000 * 2 ** stale);
-      if (wait <= 0 || !fits(connection, wait)) throw oldAnswer(answer);
-      stale += 1;
-      await pause(connection, request, wait, 'a cache gave an old answer');
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
@@ -151,18 +141,6 @@ function watchSlowness({ alarm, observe, retries, base }: Connection) {
   };
 }
 
-/** An old answer in place of one that decides is as little a whole list as half of one. */
-function oldAnswer({ headers, http }: Answer): Failure {
-  const said = ['age', 'date', 'x-cache', 'cache-status', 'via', 'server'].flatMap((name) =>
-    headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`],
-  );
-  return new Failure('incomplete', `a cache gave an old answer in place of the list (${said.join('; ')})`, {
-    hint: 'Make the cache in front of the licensing API bypass /v1/license/, or obey Cache-Control: no-cache; then run the command again.',
-    http,
-    retryable: false,
-  });
-}
-
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
 async function attemptOnce(connection: Connection, call: Call, request: Request, attempt: number) {
   const { clock, observe, sealed } = connection;
@@ -216,8 +194,8 @@ let loading: Promise<typeof Transport> | undefined;
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
   // Loaded once: each `import` resolves the path again.
   const { exchange } = await (loading ??= import('./transport.ts'));
-  const { outlasts, deciding } = call;
-  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts, deciding };
+  const { outlasts } = call;
+  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts };
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(connection, request, url, limits);

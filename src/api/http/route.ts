@@ -12,7 +12,7 @@ import { connectError, isBug, TransportError } from './transport-error.ts';
 
 type TransportSurroundings = Connection['surroundings'];
 
-/** Sends a request, which `cancellation` ends; `reset`: on a connection of its own. */
+/** Sends a request, which `cancellation` ends. */
 export type Dispatch = (
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
@@ -45,8 +45,7 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
     const free = idle.get(origin) ?? new Set();
     idle.set(origin, free);
     // The last one to be free is the least likely to be closed by the server.
-    const kept = options.reset ? undefined : [...free].at(-1);
-    const connection = kept ?? newConnection(origin, env, connect, options.reset ? new Set() : free);
+    const connection = [...free].at(-1) ?? newConnection(origin, env, connect, free);
     free.delete(connection);
     return connection(options, ...given);
   };

@@ -11,7 +11,7 @@ import type { Request } from './request.ts';
 import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
 import { isTrouble, TransportError } from './transport-error.ts';
 
-interface ExchangeLimits extends Pick<Call, 'outlasts' | 'deciding'> {
+interface ExchangeLimits extends Pick<Call, 'outlasts'> {
   /** From the first packet of connecting to the last of the answer. */
   readonly timeout: Milliseconds;
   readonly body: BodyLimits;
@@ -22,7 +22,7 @@ export async function exchange(
   { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
   { method, headers: sent, body: given, shown }: Request,
   url: string,
-  { timeout, body: bodyLimits, outlasts, deciding }: ExchangeLimits,
+  { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
   // Sent one turn after the last answer was read. Earlier, undici has not freed the connection and would open another,
@@ -33,8 +33,7 @@ export async function exchange(
   if (signal.aborted && !(outlasts === 'earlier Ctrl-C' && isOutlasted(signal.reason)))
     throw new TransportError('no connection', { cause: signal.reason });
   const { origin, pathname, search } = new URL(url);
-  const request = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
-  const options = deciding ? { ...request, reset: true } : request;
+  const options = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
   const cancellation = new Cancellation();
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
   const stop = (): void => {
@@ -75,7 +74,7 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
         if (status < 200) return;
         cancellation.isSpoiled = isTrouble(status);
         left = Number(headers['content-length']);
-        mayPause = !endsConnection(options, headers);
+        mayPause = !endsConnection(headers);
         body = new Readable({
           highWaterMark: mostWaiting,
           read: () => controller.resume(),
@@ -103,9 +102,9 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
 }
 
 /** Such an answer is not paused: where its connection ends meanwhile, undici 7.30.2 throws outside of any promise. */
-function endsConnection({ reset }: Dispatcher.DispatchOptions, headers: Head['headers']): boolean {
+function endsConnection(headers: Head['headers']): boolean {
   const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-  return reset === true || isOpenEnded || /\bclose\b/i.test(String(headers['connection']));
+  return isOpenEnded || /\bclose\b/i.test(String(headers['connection']));
 }
 
 const decoders: ReadonlyMap<string, () => Duplex> = new Map([

@@ -13,24 +13,12 @@ import {
 } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
-import {
-  innerObject,
-  isLicense,
-  type License,
-  licenseFrom,
-  licenseFromKey,
-  licenseNames,
-  withPart,
-} from './license.ts';
+import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
 
 export interface LicensingConnection {
   readonly send: Send;
   /** The profile's name for the field that holds the key. */
   readonly key_field?: string | undefined;
-  /** `whole`: no key of the server is a part of one, whatever its signs. */
-  readonly key_is?: 'whole' | undefined;
-  /** A name with that text which the history has. */
-  readonly nameWith?: (app_code: number, text: string) => Promise<string | undefined>;
 }
 
 /** @throws Failure unavailable where the row is neither an object nor a key */
@@ -40,9 +28,8 @@ export function rowOf(row: unknown, answer: Answer, connection: LicensingConnect
   throw unreadable(answer, 'a row that is no license');
 }
 
-function licenseIn(value: unknown, { key_field, key_is }: LicensingConnection): License | undefined {
-  const license = isObject(value) ? licenseFrom(value, key_field) : licenseFromKey(value);
-  return license && withPart(license, key_is);
+function licenseIn(value: unknown, { key_field }: LicensingConnection): License | undefined {
+  return isObject(value) ? licenseFrom(value, key_field) : licenseFromKey(value);
 }
 
 /** The license in an answer, alone or inside an object. @throws Failure unavailable naming the fields where none is */

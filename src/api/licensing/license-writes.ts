@@ -7,13 +7,14 @@ import {
   differencesFrom,
   type EditedFields,
   isLicense,
-  isMaskedKey,
+  isMasked,
   type License,
   licenseNames,
   textOf,
 } from './license.ts';
+import { isStoredFor } from './likeness.ts';
 
-/** What is known after a POST (docs/exactly-once.md, States of a request). A refusal is thrown. */
+/** What is known after a POST (docs/exactly-once.md, A request without a response). A refusal is thrown. */
 export type Creation = AnsweredCreation | UnansweredCreation;
 
 /** The server said that it carried the request out: it is never sent again, and only a list confirms it. */
@@ -51,9 +52,15 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   // A request that is only accepted (202) has no license yet: a guessed key is the name of a task.
   const isTask = answer.status === 202 && !(isObject(answer.body) && found && isLicense(found.fields));
   const license = isTask ? undefined : found;
-  const differs = license !== undefined && differencesFrom(asked, license).length > 0;
-  const asAsked = license?.key === undefined || license.isPart ? 'without a key' : 'as asked';
+  const differs = license !== undefined && differencesFrom(asStored(asked, license), license).length > 0;
+  const asAsked = license?.key === undefined || isMasked(license.key) ? 'without a key' : 'as asked';
   return { state: 'answered', http: sharedHttp(answer.http), license, license_is: differs ? 'another' : asAsked };
+}
+
+/** A name in the spelling in which the server keeps it is no difference. */
+function asStored(asked: LicenseFields, license: License): EditedFields {
+  const name = textOf(license, 'remote_user');
+  return name !== undefined && isStoredFor(name, asked.remote_user) ? { ...asked, remote_user: name } : asked;
 }
 
 let lastHttp: Answer['http'] | undefined;
@@ -112,7 +119,7 @@ export interface Edit {
 /** Signs that a license is not the one that was asked about (docs/exactly-once.md, What a write answers). */
 export function signsOfAnother(license: License, { code, fields, before }: Edit): string[] {
   const { key } = license;
-  const isOther = key !== undefined && !isMaskedKey(key) && phoneCode(key) !== phoneCode(code);
+  const isOther = key !== undefined && !isMasked(key) && phoneCode(key) !== phoneCode(code);
   const signs = isOther ? [`a key that ends with ${key.slice(-4)}`] : [];
   for (const name of ['remote_user', 'app_code'] as const) {
     const [shown, was, asked] = [textOf(license, name), before && textOf(before, name), fields[name]];
@@ -160,7 +167,7 @@ function missingIn(license: License, { fields }: Edit): readonly string[] {
 
 /** The key of the path, where the response has none, or a part of it. */
 function withCode({ key, fields }: License, { code }: Edit): License {
-  if (key !== undefined && !isMaskedKey(key)) return { key, fields };
+  if (key !== undefined && !isMasked(key)) return { key, fields };
   const whole = Object.entries(fields).map(([name, value]) => [name, value === key ? code : value] as const);
   return { key: code, fields: Object.fromEntries(whole) };
 }

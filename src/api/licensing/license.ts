@@ -15,31 +15,6 @@ export interface License {
   readonly key: string | undefined;
   /** As the server sent them; a server that answers with a bare key has sent `license_code` alone. */
   readonly fields: JsonObject;
-  /** The server shows only a part of the key, which is nothing to paste or to send. */
-  readonly isPart?: true;
-}
-
-/** Whose licenses are asked for; without a code, of every application that the key of the call serves. */
-export interface LicenseHolder {
-  readonly remote_user: string;
-  readonly app_code?: number | undefined;
-}
-
-export interface UserLicenses {
-  readonly exact: readonly License[];
-  /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
-  readonly near: readonly License[];
-  /** A sign of the name with which the filter of the server may find no license; none is shown. */
-  readonly misread?: string | undefined;
-  /** The list that was answered in place of a filtered one, as a control query or the row of another user shows. */
-  readonly unfiltered?: UnfilteredList | undefined;
-}
-
-/** A list of all licenses that is the look at a user, since the server ignores the filter. */
-export interface UnfilteredList {
-  /** Each of its licenses in one text: its key, where it has one. */
-  readonly licenses: ReadonlySet<string>;
-  readonly mayBeCut: boolean;
 }
 
 /** One text for one license: one key of one user of one application is one license, however often it is shown. */
@@ -49,43 +24,23 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Signs that hide characters wherever they are. */
+/** Signs in place of characters of a key or a name. */
 const hiding = /[*•…·]/;
-const hidden = /^(.*?)(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,})(?:.*(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,}))?(.*)$/;
-/** So many characters of a key tell it from others. */
-const tellingChars = 4;
-
-/** Whether a listed license has the answered key, of which a list may show a part; undefined: it shows too little. */
-export function hasKeyOf({ key: answered }: License, { key: listed }: License): boolean | undefined {
-  if (answered === undefined || listed === undefined) return undefined;
-  if (answered === listed) return true;
-  const [, begin = '', end = ''] = hidden.exec(listed) ?? [];
-  if (!hidden.test(listed))
-    return listed.length >= tellingChars && (answered.startsWith(listed) || answered.endsWith(listed));
-  if (!answered.startsWith(begin) || !answered.endsWith(end)) return false;
-  return begin.length + end.length >= tellingChars || (isMasked(listed) ? undefined : false);
-}
-
-/** Whether a server shows only a part of the key. */
-export function isMaskedKey(key: string): boolean {
-  return isMasked(key) || /x{3}|X{3}|#{3}/.test(key);
-}
 
 export function isMasked(text: string): boolean {
   return hiding.test(text);
 }
 
-/** The masked text can be a form of this name, in any case. */
-export function mayBePartOf(masked: string, name: string): boolean {
-  const [, begin = '', end = ''] = hidden.exec(masked.toLowerCase()) ?? [];
-  const whole = name.toLowerCase();
-  return whole.startsWith(begin) && whole.endsWith(end);
+/** Three equal letters hide characters of a key, or are characters of one. */
+export function mayBeMasked(key: string): boolean {
+  return isMasked(key) || /x{3}|X{3}|#{3}/.test(key);
 }
 
-/** The license, marked where its key is only a part of one. @param key_is what the profile says of its keys */
-export function withPart(license: License, key_is: 'whole' | undefined): License {
-  const isPart = key_is === undefined && license.key !== undefined && isMasked(license.key);
-  return isPart ? { ...license, isPart } : license;
+/** The masked text can be a form of this name, in any case. */
+export function mayBePartOf(masked: string, name: string): boolean {
+  const [begin = '', ...parts] = masked.toLowerCase().split(/[*•…·]+/);
+  const whole = name.toLowerCase();
+  return whole.startsWith(begin) && whole.endsWith(parts.at(-1) ?? '');
 }
 
 /** Each license once; rows without a key cannot be told apart. */
@@ -132,21 +87,18 @@ function quote(value: string | number): string {
   return typeof value === 'number' || /^\d+$/.test(value) ? String(value) : `'${value}'`;
 }
 
-/** @throws Failure unavailable naming the fields where none of them can be the key; incomplete where it is a part */
-export function keyOf({ key, fields, isPart }: License): string {
-  if (isPart) throw partOfKey(key);
-  if (key !== undefined) return key;
+/** @throws Failure unavailable naming the fields where none of them can be the key; incomplete where it is masked */
+export function keyOf({ key, fields }: License): string {
+  if (key !== undefined && !isMasked(key)) return key;
+  if (key !== undefined)
+    throw new Failure('incomplete', `the server shows only a part of its key (it ends with ${key.slice(-4)})`, {
+      hint: 'Ask who runs the server for the key.',
+      retryable: false,
+    });
   const names = Object.keys(fields).join(', ') || 'none';
   const message = `no field of the license can be recognized as its key; its fields are: ${names}`;
   const hint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
   throw new Failure('unavailable', message, { hint, retryable: false });
-}
-
-export function partOfKey(key = ''): Failure {
-  const message = `the license exists, and the server shows only a part of its key (it ends with ${key.slice(-4)})`;
-  const hint =
-    'Ask who runs the server for the key. If its keys are whole so: chatelaine auth login licensing … --key-is whole.';
-  return new Failure('incomplete', message, { hint, retryable: false });
 }
 
 /** The license that an object shows. @param key_field the profile's name for the key (docs/apis.md, Finding the key) */

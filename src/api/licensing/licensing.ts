@@ -1,36 +1,13 @@
-import { Failure, unless } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
-import type { Deciding, Path } from '../http/call.ts';
+import type { Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
-import {
-  differencesFrom,
-  licenseNames,
-  type EditedFields,
-  type License,
-  type LicenseHolder,
-  type UserLicenses,
-} from './license.ts';
-import {
-  findLicense,
-  isNothing,
-  licenseOf,
-  refuse,
-  refuseError,
-  refuseOther,
-  type LicensingConnection,
-} from './license-answer.ts';
+import { licenseNames, type EditedFields, type License } from './license.ts';
+import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { type Heard, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
-import { licenses, pageReader, type ReadPage } from './list-page.ts';
-import {
-  licensesOfUser,
-  misreadInWords,
-  misreadSigns,
-  randomName,
-  type KnownFilter,
-  type Rows,
-} from './user-licenses.ts';
+import { licenses, pageReader } from './list-page.ts';
 
 type BeforeAttempt = () => Promise<void>;
 
@@ -38,7 +15,6 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
-  const filter: KnownFilter = { reads: new Set() };
   const readPage = pageReader(open);
   const look = async (code: string): Promise<License> => {
     const connection = await open();
@@ -63,7 +39,14 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields, was?: License, before?: BeforeAttempt) =>
     withoutCode(code, async () => {
       const [connection, url] = [await open(), licensePath(code)];
-      const answer = await connection.send({ method, path: url, json: bodyOf(fields), repeat: 'safe', before });
+      const answer = await connection.send({
+        method,
+        path: url,
+        json: bodyOf(fields),
+        repeat: 'if unprocessed',
+        outlasts: 'interruption',
+        before,
+      });
       return editedFrom(answer, { code, fields, before: was }, connection, () => look(code));
     });
   return {
@@ -78,10 +61,6 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
           repeat: 'if unprocessed',
           outlasts: 'interruption',
           before,
-          keyMade(answer) {
-            const license = unless(Failure, () => findLicense(answer, connection));
-            return license && differencesFrom(fields, license).length === 0 ? license.key : undefined;
-          },
         });
         return creationFrom(answer, fields, connection);
       } catch (cause) {
@@ -90,21 +69,16 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       }
     },
 
-    ...looksOver(open, readPage, random, filter),
+    /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
+    async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
+      for await (const license of listRows(readPage, filter, extent, heard))
+        if (matches(license, filter)) yield license;
+    },
 
-    ...rowsOver(readPage, random),
+    /** Every row of the response, those of other users too. @throws Failure as `list` */
+    rows: (filter: LicenseFilter, extent: Extent, heard?: Heard) => listRows(readPage, filter, extent, heard),
 
-    /** The same looks, of which each request decides about a POST. */
-    deciding: (deciding: Deciding) =>
-      looksOver(
-        open,
-        pageReader(async () => {
-          const connection = await open();
-          return { ...connection, send: (call) => connection.send({ ...call, deciding }) };
-        }),
-        random,
-        filter,
-      ),
+    nobody: () => randomName(random),
 
     view,
 
@@ -134,47 +108,13 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
 }
 
-function rowsOver(readPage: ReadPage, random: () => number) {
-  return {
-    /** Every row of the response, those of other users too. @throws Failure as `list` */
-    rows: (filter: LicenseFilter, extent: Extent, heard?: Heard) => listRows(readPage, filter, extent, heard),
-    /** A name that no user has. */
-    nobody: () => randomName(random),
-  };
-}
-
-function looksOver(
-  open: () => Promise<LicensingConnection>,
-  readPage: ReadPage,
-  random: () => number,
-  known: KnownFilter,
-) {
-  /** The licenses of one user, whole. @throws Failure incomplete where the list is not, or the filter may misread */
-  const ofUser = async (holder: LicenseHolder, misread: 'refuse' | 'tell' = 'refuse'): Promise<UserLicenses> => {
-    const rows: Rows = (only, heard) => listRows(readPage, only, 'whole', heard);
-    const nameWith = async (app_code: number, sign: string) => (await open()).nameWith?.(app_code, sign);
-    const found = await licensesOfUser(holder, { rows, random, filter: known, nameWith });
-    if (found.misread === undefined || misread === 'tell') return found;
-    throw new Failure('incomplete', misreadInWords(holder.remote_user, found.misread), {
-      hint: 'Look for it in the whole list. If there is none, --trust-list goes on where a name is given.',
-      retryable: false,
-    });
-  };
-  return {
-    /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
-    async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
-      let isEmpty = true;
-      for await (const license of listRows(readPage, filter, extent, heard)) {
-        if (!matches(license, filter)) continue;
-        isEmpty = false;
-        yield license;
-      }
-      const { remote_user } = filter;
-      if (!isEmpty || extent === 'part' || remote_user === undefined || misreadSigns(remote_user).size === 0) return;
-      yield* (await ofUser({ ...filter, remote_user })).exact;
-    },
-    ofUser,
-  };
+/** A name that no user has, and whose response shows what the filter does. */
+function randomName(random: () => number): string {
+  const part = (): string =>
+    Math.floor(random() * 2 ** 32)
+      .toString(36)
+      .padStart(7, '0');
+  return `chatelaine-control-${part()}${part()}`;
 }
 
 /** The fields of the table alone: a row of a roster may have other columns. */

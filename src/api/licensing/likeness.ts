@@ -1,5 +1,5 @@
 import { foldName } from '../../core/fold-name.ts';
-import { isMasked, type License, type LicenseHolder, mayBePartOf, textOf } from './license.ts';
+import { isMasked, type License, mayBePartOf, textOf } from './license.ts';
 
 /** Whether a row may be of any of these users: its name is not there, no text, or masked. */
 export function isNameless(license: License, users: Iterable<string>): boolean {
@@ -12,8 +12,13 @@ export function isNameless(license: License, users: Iterable<string>): boolean {
 /** How a listed license relates to the user and the application that were asked for. */
 export type Likeness = 'exact' | 'near' | 'other';
 
+interface NamedUser {
+  readonly remote_user: string;
+  readonly app_code?: number | undefined;
+}
+
 /** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: no name. */
-export function likeness(license: License, asked: LicenseHolder): Likeness {
+export function likeness(license: License, asked: NamedUser): Likeness {
   const name = textOf(license, 'remote_user');
   if (name === undefined) return 'other';
   const byApp = likenessOfApp(license, asked.app_code);
@@ -32,10 +37,18 @@ export function likenessOfApp(license: License, app_code: number | undefined): L
   return code === undefined || !/^-?(0|[1-9]\d*)$/.test(code) ? 'near' : 'other';
 }
 
-export function weaker(one: Likeness, two: Likeness): Likeness {
+function weaker(one: Likeness, two: Likeness): Likeness {
   if (one === 'other' || two === 'other') return 'other';
   return one === 'near' || two === 'near' ? 'near' : 'exact';
 }
 
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
+
+/** A server may have stored the asked name so: in another spelling, cut, or without its domain. */
+export function isStoredFor(name: string, asked: string): boolean {
+  const stored = foldName(name);
+  const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
+  const parts = [asked, asked.replace(/@.*$/, ''), asked.replace(/^.*\\/, '')];
+  return isCut || parts.some((part) => foldName(part) === stored);
+}

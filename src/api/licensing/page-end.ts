@@ -10,6 +10,8 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
+  /** The sign is `true`, and not a text that may stand in each response. */
+  readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
   readonly pages: number;
@@ -39,6 +41,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   return {
     next: urls.find((url) => url.includes('?')),
     nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
+    hasMore: signs.includes(true),
     more: signs.length > 0 ? `its answer says ${JSON.stringify(signs[0])}` : undefined,
     total: highest(valuesOf(totalName)),
     pages: highest(valuesOf(pagesName)),

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
@@ -15,11 +16,10 @@ import {
 } from '../../jobs/license/plan.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
-import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
+import { correctedNames } from '../../jobs/license/corrected-names.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
@@ -30,12 +30,12 @@ import { keepOptions, rosterOptions } from '../roster.ts';
 export interface Target {
   readonly app_code: number;
   readonly account: LicensingCredential;
-  /** The name of the server in journals and claims. */
+  /** The name of the server in records. */
   readonly origin: string;
 }
 
-/** A roster, and how it is to be applied. What was answered before is known once it is planned. */
-export interface Job extends Omit<Planning, 'answerOf'>, Pick<EarlierAnswers, 'openAnswers'> {
+/** A roster, and how it is to be applied. */
+export interface Job extends Planning {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly roster: CheckedRoster<LicenseFields>;
   readonly place: string;
@@ -43,7 +43,7 @@ export interface Job extends Omit<Planning, 'answerOf'>, Pick<EarlierAnswers, 'o
   /** The plan that is carried out as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
   readonly values: Partial<
-    Record<'journal' | 'accept' | 'write_plan', string> &
+    Record<'write_plan', string> &
       Record<'max_create' | 'max_retire', number> &
       Record<'exit_code' | 'retire_missing', boolean>
   >;
@@ -93,6 +93,7 @@ export async function* showPlan(
     for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
   }
   conclude(`${planInWords(plan, missing)} on ${inTargets(job.targets)}`);
+  noteDoubts(plan, context);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
@@ -128,12 +129,26 @@ export function refusePlan(plan: Plan, job: Job): void {
   );
 }
 
+/** Notes the doubts of a plan: users whom only a list does not show, and names that may have been corrected. */
+export function noteDoubts(plan: Plan, { note }: Terminal): void {
+  if (plan.unsure > 0)
+    note(`${quantity(plan.unsure, 'user')} to create: not in the list, and looked up one by one before each request`);
+  const pairs = correctedNames(plan);
+  const [first] = pairs;
+  if (!first) return;
+  const count = pairs.length === 1 ? 'a user' : `${pairs.length} users`;
+  note(
+    `${count} to create may be a listed user with a corrected name, as '${first.created}' for '${first.listed}': ` +
+      'chatelaine license rename --from FILE gives a license a new name',
+  );
+}
+
 /**
  * The users that `--retire-missing` is about; those of similar names are noted.
- * @throws Failure usage where more would be retired than is probably meant; of the list, and of the file of `--accept`
+ * @throws Failure usage where more would be retired than is probably meant; of the list
  */
-export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Terminal) {
-  const { retire_missing, max_retire, accept } = job.values;
+export async function toRetire(job: Job, { record, note, warn }: Disk & Terminal) {
+  const { retire_missing, max_retire } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
     const { missing, other } = await reviewedMissing(rows, job.licensing);
@@ -141,11 +156,8 @@ export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Te
     return missing;
   }
   if (!retire_missing) return [];
-  const accepted = accept === undefined ? undefined : readAccepted(await disk.read(accept), accept);
-  const isAccepted = (user: LicenseFields): boolean =>
-    accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
   const isRetired = await retiredHere(record, warn);
-  const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
+  const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing, { isRetired });
   for (const { listed, row } of similar) note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
   const { length } = missing;
   if (length > (max_retire ?? Infinity))
@@ -184,7 +196,7 @@ export const ofRoster: readonly string[] = [
   ...Object.keys({ ...rosterOptions, ...keepOptions }),
   ...'app_code size_allowance retire_missing write_plan'.split(' '),
 ];
-const ofDryRun = 'max_retire accept file dry_run exit_code output json'.split(' ');
+const ofDryRun = 'max_retire file dry_run exit_code output json'.split(' ');
 
 async function writePlan(
   file: string,

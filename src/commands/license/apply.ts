@@ -1,7 +1,9 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
+import { Lookups } from '../../jobs/license/lookups.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
+import type { Rules } from '../../jobs/license/step.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';
@@ -12,7 +14,7 @@ import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOpt
 import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
-import { allowedBy, ensuringOptions, spansOf } from './options.ts';
+import { allowedBy, ensuringOptions, openWriting, spansOf } from './options.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -24,10 +26,10 @@ export default command({
       'the error names every bad line, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays unchanged. Each row ends as created, ' +
       'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
-      'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 if the key is refused.',
+      'row is unknown, else 8 if one failed, else 11 if a user for whom the run created a license has several; 4 if the key is refused.',
     'With -q the table shows only rows that failed or are unknown; a plan and formats for programs keep all rows.',
-    'Every step is recorded on disk before and after its request: after Ctrl-C, a crash or a full disk, the same command resumes. A user never gets two licenses ' +
-      'if the server carries out each request within --settle, or not at all.',
+    'Every request is recorded on disk before it is sent: after Ctrl-C, a crash or a full disk, the same command plans again, and settles first what had no response. ' +
+      'license list --from FILE prints the keys of all rows. A user never gets two licenses if the server processes each request within --settle, or never does.',
     '--retire-missing retires each license whose user is in no row, as license retire does: after all rows, and only if every row has its license. Nothing is ' +
       'retired if the list of licenses is incomplete, or if more than half of the active ones would be retired and --max-retire does not allow it.',
     '--write-plan FILE writes the plan of a dry run for a review, and --plan FILE carries out exactly that plan, on any computer. A license that already is as ' +
@@ -48,10 +50,6 @@ export default command({
       help: 'The size of rows that have none; with it the file may be a list of names, one a line, without a header',
     },
     ...workerOptions,
-    journal: outputField(
-      'FILE',
-      'Copy the steps of this run to FILE too, on another disk, so that the same command can resume there',
-    ),
     max_create: { ...countField('N', 'Change nothing if more licenses than N would be created'), min: 0 },
     retire_missing: flagField(
       'Retire the licenses of users who are in no row, once every row has its own; users whose name is similar to one of a row are named and stay',
@@ -60,10 +58,6 @@ export default command({
       ...countField('N', 'Change nothing if more licenses than N would be retired; required if nobody can be asked'),
       min: 0,
     },
-    accept: textField(
-      'FILE',
-      'With --retire-missing: users that are unexpected findings in FILE (license audit) are not retired',
-    ),
     write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
     plan: textField(
       'FILE',
@@ -91,7 +85,6 @@ export default command({
     { option: 'plan', excludes: ofRoster, say: (other) => `${other} is about a roster, and --plan has none` },
     { option: 'write_plan', needs: ['dry_run'] },
     { option: 'max_retire', needs: ['retire_missing'] },
-    { option: 'accept', needs: ['retire_missing'] },
     { option: 'exit_code', needs: ['dry_run'] },
   ],
 
@@ -115,29 +108,32 @@ export default command({
     const targets = await targetsOf(reviewed?.targets ?? roster.rows, values.app_code, context);
     if (reviewed) refuseOtherTargets(targets, reviewed, file);
     const accountOf = (code?: number) => targets.find(({ app_code }) => app_code === code)?.account;
+    const licensing = apiOfEachApp(context, values.app_code);
+    const { elapsed } = context.clock;
+    const lookups = new Lookups({ licensing, elapsed, trustList: values.trust_list === true });
+    const rules: Rules = {
+      ...spansOf(context, values.settle),
+      ...allowedBy(values, users),
+      wants: 'one license',
+      ...(reviewed && { differs: differencesTo(reviewed) }),
+    };
+    const concurrency = values.concurrency ?? defaultConcurrency;
+    const writing = await openWriting(targets, { rules, lookups, concurrency }, context);
     const job: Job = {
       roster,
       reviewed,
-      rules: {
-        ...spansOf(context, values.settle),
-        ...allowedBy(values, users),
-        wants: 'one license',
-        ...(reviewed && { differs: differencesTo(reviewed) }),
-      },
+      rules,
       place,
       values,
       targets,
-      licensing: apiOfEachApp(context, values.app_code),
+      licensing,
+      lookups,
+      concurrency,
+      storeOf: (code) => writing.placesOf(code).store,
       creations: context.ledgers.creations(accountOf, users),
-      async openAnswers(code, names) {
-        const account = accountOf(code);
-        return account ? context.ledgers.openAnswers(account, code, names) : new Map<string, never>();
-      },
-      concurrency: values.concurrency ?? defaultConcurrency,
-      elapsed: context.clock.elapsed,
       looking: (count: number) => context.progress('users looked up', count),
     };
-    const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, context);
+    const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, writing, context);
     for await (const row of all) if (isShown(row, values, context.options)) yield kept(row);
   },
 

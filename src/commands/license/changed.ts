@@ -4,18 +4,16 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import { givenNames, nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
-import { recordedChange } from '../../jobs/license/history.ts';
-import type { LicenseUser } from '../../jobs/license/license-user.ts';
+import { changeLicense, whileLocked } from '../../jobs/license/change-license.ts';
+import { changesOf } from '../../jobs/license/history.ts';
+import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import { hashOf } from '../../store/disk/files.ts';
-import { begunIn } from '../../store/journal.ts';
-import type { HistoryEntry } from '../../store/record/history.ts';
+import type { UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
-import { defaultSettle } from './options.ts';
+import { openWriting, spansOf } from './options.ts';
 
 /** The earlier values of the asked fields that change. */
 export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
@@ -39,88 +37,126 @@ const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length ==
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
-interface LicenseChange {
-  /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
-  readonly chosen: ReadonlyMap<string, License | undefined>;
-  readonly fieldsOf: (user: string, code: string) => EditedFields;
+/** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
+type ChosenLicenses = ReadonlyMap<string, License | undefined>;
+
+interface LicenseChanges {
+  readonly chosen: ChosenLicenses;
+  readonly fieldsOf: (found: License, code: string) => EditedFields;
   readonly status: string;
   readonly ask?: string;
-  /** Called once the new names are claimed, before anything is changed. */
-  readonly check?: (names: GivenNames) => Promise<void>;
-  /** Says that the job has begun, once the changes are agreed to, until the result is written; a dry run has none. */
-  readonly open?: () => Promise<void>;
-  readonly past?: readonly EarlierRename[];
+  /** Called with the locks of a license's names. @throws Failure where it must not be changed */
+  readonly check?: (users: readonly UserName[]) => Promise<void>;
 }
 
-type ChosenLicense = readonly [code: string, License | undefined];
+/** The parts of a run that change licenses on one server. */
+export type Changing = Awaited<ReturnType<typeof openChanging>>;
+
+export async function openChanging(
+  account: LicensingCredential,
+  trust_list: boolean | undefined,
+  context: ChangingParts,
+  licensing: (app_code: number) => LicensingApi = () => context.licensing(),
+) {
+  const rules = spansOf(context);
+  const app_code = account.app_code ?? 0;
+  const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: trust_list === true });
+  const { placesOf, history, run } = await openWriting(
+    [{ app_code, account }],
+    { rules, lookups, concurrency: 1 },
+    context,
+  );
+  const places = placesOf(app_code);
+  const { note, signal, clock } = context;
+  return { ...clock, ...rules, note, signal, lookups, places, store: places.store, history, run };
+}
 
 /** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
-export async function* changeEach(change: LicenseChange, account: LicensingCredential, context: ChangingParts) {
-  const { run, record } = context.record.recorder(account);
+export async function* changeEach(changes: LicenseChanges, changing: Changing, context: ChangingParts) {
   const api = context.licensing();
   const view = (code: string) => {
     const line = context.again({ remote_user: code }, []);
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
-  const chosen = await agree(change, view, context);
-  const names = namesOf(account, context);
-  const nameOf = ([code, license]: ChosenLicense): LicenseUser | undefined =>
-    license && nameGiven(license, change.fieldsOf(textOf(license, 'remote_user') ?? '', code), account.app_code);
-  const isHeld = (one: ChosenLicense): number => (names.isHeld(nameOf(one)) ? 1 : 0);
-  /** @throws Failure rejected where the license is not of the user any more that was meant */
-  const changeOne = async ([code, listed]: ChosenLicense): Promise<ChangedLicense> => {
-    const past = change.past?.filter(({ end }) => end === code.slice(-4)) ?? [];
-    const isRight = listed && past.length === 0 && isEmpty(changedFrom(listed, change.fieldsOf(userOf(listed), code)));
-    const found = isRight ? listed : await view(code);
-    const user = userOf(found);
-    const earlier = past.find(({ to, before }) => user === to || user === before.remote_user);
-    const meant = (listed && userOf(listed)) ?? past[0]?.before.remote_user ?? user;
-    if (!earlier && user !== meant) {
-      for (const { end: license_code_end, before, to: remote_user } of past)
-        await record({ event: 'refused', remote_user, remote_user_before: before.remote_user, license_code_end });
-      const text = `the license of '${meant}' is that of '${user}' by now; it was not changed`;
-      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
-    }
-    const after = { ...change.fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
-    // Where it has the earlier name it was not changed, or put back since.
-    const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier.before } } : found;
-    const before = changedFrom(was, after);
-    if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
-    const isLeft = isEmpty(changedFrom(found, after));
-    const update: SendChange = async (before) => (isLeft ? found : api.update(code, after, found, before));
-    const changed = await recordedChange({ ...was, key: code }, after, record, update, isLeft ? undefined : names);
-    return { ...changed, before, after, status: change.status };
+  const chosen = await agree(changes, view, context);
+  const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
+  const { app_code } = await context.licensingAccount();
+  const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
+    const { fieldsOf, check, status } = changes;
+    if (listed && isEmpty(changedFrom(listed, fieldsOf(listed, code))))
+      return { ...listed, before: {}, after: fieldsOf(listed, code), status: 'unchanged' };
+    const license = { code, listed, view, usual: app_code, fieldsOf: (known: License) => fieldsOf(known, code) };
+    return changeLocked(license, changing, async (found, users) => {
+      const fields = fieldsOf(found, code);
+      const before = changedFrom(found, fields);
+      if (isEmpty(before)) return { ...found, before, after: fields, status: 'unchanged' };
+      await check?.(users);
+      const change = { users, found: { ...found, key: code }, fields };
+      const changed = await changeLicense(change, { ...changing, api });
+      return { ...changed, before, after: fields, status };
+    });
   };
-  const label = ([code]: ChosenLicense) => `the license that ends with ${code.slice(-4)}`;
-  const given = [...chosen].flatMap((one) => nameOf(one) ?? []);
-  yield* names.during(given, async function* () {
-    await change.check?.(names);
-    await change.open?.();
-    // A name that another run has ends this one: all others are given before.
-    const inOrder = [...chosen].sort((one, other) => isHeld(one) - isHeld(other));
-    yield* withUndo(each(inOrder, label, changeOne), run, context);
-  });
+  yield* withUndo(each([...chosen], label, changeOne), changing.run, context);
 }
 
-/** The names that a run gives to licenses of that server; a dry run gives none. */
-export function namesOf(
-  account: LicensingCredential,
-  { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Invocation,
-) {
-  const claimsOf = async (app_code: number) =>
-    options.dry_run ? undefined : ledgers.claims(account, app_code, defaultSettle);
-  return givenNames({ ...terminal, ...clock, settle: defaultSettle, claimsOf });
+interface NamedLicense {
+  readonly code: string;
+  /** As it was when it was chosen; absent: the key alone is known. */
+  readonly listed?: License | undefined;
+  readonly view: LicensingApi['view'];
+  /** The application of a license that names none. */
+  readonly usual: number | undefined;
+  readonly fieldsOf: (known: License) => EditedFields;
+}
+
+/**
+ * Reads the license, locks its user and the one that the change gives it, and reads it again: where it has another user
+ * by then, it begins again. @throws Failure rejected where the license is not of the user any more that was meant
+ */
+export async function changeLocked<T>(
+  { code, listed, view, usual, fieldsOf }: NamedLicense,
+  changing: Changing,
+  work: (found: License, users: readonly UserName[]) => Promise<T>,
+): Promise<T> {
+  for (let known = listed ?? (await view(code)); ;) {
+    const user = textOf(known, 'remote_user');
+    const users = usersOf(known, fieldsOf(known), usual);
+    const next = await whileLocked(users, changing, async () => {
+      const found = await view(code);
+      const now = textOf(found, 'remote_user');
+      if (now === user) return { result: await work(found, users) };
+      if (!listed) return { found };
+      const text = `the license of '${user ?? ''}' is that of '${now ?? ''}' by now; it was not changed`;
+      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
+    });
+    if ('result' in next) return next.result;
+    known = next.found;
+  }
+}
+
+/** The user of a license, and the one that a change gives it; none where the server does not say whose it is. */
+export function usersOf(found: License, fields: EditedFields, usual: number | undefined): UserName[] {
+  const [user, app] = [textOf(found, 'remote_user'), Number(textOf(found, 'app_code'))];
+  const app_code = Number.isInteger(app) ? app : (usual ?? 0);
+  const names = [user, fields.remote_user ?? user].flatMap((remote_user, index) =>
+    remote_user === undefined
+      ? []
+      : [{ remote_user, app_code: index === 0 ? app_code : (fields.app_code ?? app_code) }],
+  );
+  const [own, given] = names;
+  const isSame = own?.remote_user === given?.remote_user && own?.app_code === given?.app_code;
+  return isSame && own ? [own] : names;
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
-async function agree({ chosen, fieldsOf, ask }: LicenseChange, view: LicensingApi['view'], context: ChangingParts) {
+async function agree({ chosen, fieldsOf, ask }: LicenseChanges, view: LicensingApi['view'], context: ChangingParts) {
   if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
   const seen = new Map<string, License>();
   const changes: PlannedChange[] = [];
   for (const [code, known] of chosen) {
     const license = known ?? (await view(code));
     seen.set(code, license);
-    const after = fieldsOf(userOf(license), code);
+    const after = fieldsOf(license, code);
     const { size_allowance: size, remote_user: name = '' } = after;
     const becomes = size === undefined ? `-> ${name}` : changeInWords(sizeOf(license), size);
     const change = [ask.toLowerCase(), userOf(license), `${becomes}, ends with ${code.slice(-4)}`] as const;
@@ -131,61 +167,37 @@ async function agree({ chosen, fieldsOf, ask }: LicenseChange, view: LicensingAp
   return seen;
 }
 
-/** An interrupted run of the job renamed it: the end of the key, the fields before, and the name that it got. */
-interface EarlierRename {
-  readonly end: string | undefined;
-  readonly before: EditedFields;
-  readonly to: string;
-}
-
 /**
- * The job of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed.
+ * The licenses of these users, and those that a run has moved from one of them to the name that it is to get.
  * @throws Failure not_found for a user who has none
  */
-export async function openChanges(
-  job: string,
-  input: { readonly codes?: readonly string[]; readonly users?: readonly string[] | undefined; readonly to?: string },
+export async function licensesOfUsers(
+  users: readonly string[],
+  isGiven: (user: string, name: string) => boolean,
   account: LicensingCredential,
+  { history, lookups }: Changing,
   context: ChangingParts,
-) {
-  const { app_code } = account;
+): Promise<Map<string, License>> {
+  const { app_code = 0 } = account;
   const origin = context.accounts.identityOf(account);
-  const header = { job, origin, input: hashOf(Buffer.from(JSON.stringify({ ...input, app_code }))) };
-  const open = async () => {
-    if (context.options.dry_run) return;
-    const journal = await context.record.journal(header);
-    if (begunIn(journal) === undefined) await journal.append({ begun: context.clock.now() });
-    context.record.untilWritten(journal);
-  };
-  const journal = await context.record.readJournal(header);
-  const begun = (journal && begunIn(journal)) ?? Infinity;
-  const entries = begun < Infinity ? await context.record.past('remote_user', JSON.stringify(job)) : [];
-  const past = earlierRenames(entries.filter((one) => one.origin === origin && Date.parse(one.time) >= begun));
-  const chosen = new Map<string, License | undefined>(input.codes?.map((code) => [code, undefined]));
-  for (const user of input.users ?? []) {
+  const past = changesOf(await history.past('remote_user', '"remote_user_before"')).filter(
+    (one) => one.origin === origin,
+  );
+  const chosen = new Map<string, License>();
+  for (const user of users) {
     const count = chosen.size;
-    const moved = past.filter(({ before }) => before.remote_user === user);
-    for (const remote_user of new Set([user, ...moved.map(({ to }) => to)]))
-      for (const license of (await context.licensing().ofUser({ remote_user, app_code })).exact)
-        if (remote_user === user || moved.some(({ end }) => end === keyOf(license).slice(-4)))
+    const moved = past.filter((one) => one.remote_user_before === user && isGiven(user, one.remote_user));
+    for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
+      const found = await lookups.lookUp({ remote_user, app_code }, 'given');
+      if (found.shows === 'incomplete') throw found.failure;
+      for (const license of found.shows === 'licenses' ? found.licenses : [])
+        if (remote_user === user || moved.some(({ license_code_end: end }) => end === keyOf(license).slice(-4)))
           chosen.set(keyOf(license), license);
+    }
     if (chosen.size > count) continue;
     throw new Failure('not_found', `the user '${user}' has no license`, { hint: likeIt(user) });
   }
-  return { open, past, chosen };
-}
-
-function earlierRenames(entries: readonly HistoryEntry[]): EarlierRename[] {
-  const renames = new Map<string, EarlierRename>();
-  for (const entry of entries) {
-    const { event, remote_user: to, remote_user_before, license_code_end: end } = entry;
-    const { size_allowance_before: size_allowance } = entry;
-    const before = { remote_user: remote_user_before ?? to, ...(size_allowance !== undefined && { size_allowance }) };
-    const key = JSON.stringify([end, before.remote_user, to]);
-    if (event === 'refused') renames.delete(key);
-    else if (!renames.has(key)) renames.set(key, { end, before, to });
-  }
-  return [...renames.values()];
+  return chosen;
 }
 
 /** @throws Failure rejected where the server does not say it */

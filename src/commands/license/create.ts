@@ -3,6 +3,7 @@ import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { openGiving, settleOptions } from './options.ts';
+import { severalFailure } from './several-licenses.ts';
 import { createdKey, licenseShow } from './show.ts';
 
 export default command({
@@ -25,23 +26,23 @@ export default command({
   result: 'one',
 
   async *run(values, context) {
-    const { options, warn, interactive, confirm } = context;
-    const { account, api, fields, giving } = await openGiving(values, 'another license', context);
+    const { options, warn, confirm } = context;
+    const { api, fields, giving } = await openGiving(values, 'another license', context);
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);
-    const claims = await context.ledgers.claims(account, fields.app_code, giving.rules.settle);
     const agree = async (reason: string): Promise<void> => {
-      if (interactive() && !options.yes) await confirm(`${reason}. Continue?`);
+      if (giving.rules.asks) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
-    const { license, failure } = await giveLicense(api, fields, { ...giving, claims, agree });
+    const { license, failure, all } = await giveLicense(fields, { ...giving, agree });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +
           `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
       );
     yield { ...license, status: 'created' };
-    if (failure) throw failure;
+    const end = failure ?? severalFailure([all]);
+    if (end) throw end;
   },
 
   fields: licenseExtras,

@@ -1,18 +1,26 @@
-import { keyOf, textOf, type EditedFields, type License, type LicenseHolder } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { flagField, optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
-import { nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
-import { recordedChange } from '../../jobs/license/history.ts';
+import { changeLicense } from '../../jobs/license/change-license.ts';
+import { noWrites, type UserName } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { licensesOf } from './apps.ts';
 import { trustOption } from './options.ts';
-import { changedFrom, changeEach, concludeChanges, namesOf, orName, type ChangingParts } from './changed.ts';
+import {
+  changedFrom,
+  changeEach,
+  changeLocked,
+  concludeChanges,
+  openChanging,
+  orName,
+  type Changing,
+  type ChangingParts,
+} from './changed.ts';
 import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
 export const renamingOptions = {
@@ -53,8 +61,7 @@ export default command({
   dryRun: ['requests'],
 
   run({ license_code: code, match, replace, allow_duplicate, trust_list, ...fields }, context) {
-    const { remote_user, app_code, size_allowance } = fields;
-    const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
+    const { size_allowance } = fields;
     if (Object.keys(fields).length === 0)
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     if (code === undefined) {
@@ -62,35 +69,7 @@ export default command({
         throw usage('--match changes sizes alone', 'Give --size-allowance N, and nothing else.');
       return editMany(match ?? [], size_allowance, context);
     }
-    const editOne = async (): Promise<ChangedLicense> => {
-      const account = await context.licensingAccount();
-      const api = context.licensing();
-      // The request alone is what a dry run shows.
-      const found = context.options.dry_run ? undefined : await api.view(code).catch(orUnknown);
-      const name = nameGiven(found, fields, account.app_code);
-      const names = namesOf(account, context);
-      const change: SendChange = (before) =>
-        replace && isWhole
-          ? api.replace(code, { remote_user, app_code, size_allowance }, found, before)
-          : api
-              .update(code, fields, found, before)
-              .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
-      const { run, record } = context.record.recorder(account);
-      const users = name && !allow_duplicate && !context.options.dry_run ? [name] : [];
-      try {
-        await names.take(name ? [name] : []);
-        await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
-        const license = await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
-        const before = changedFrom(found, fields);
-        const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
-        const changed = { ...license, before, after: fields, status };
-        concludeChanges([changed], run, context);
-        return changed;
-      } finally {
-        await names.end();
-      }
-    };
-    return editOne();
+    return editOne(code, fields, { replace, allow_duplicate, trust_list }, context);
   },
 
   result: 'one or rows',
@@ -104,6 +83,44 @@ function lineFor(user: string, { remote_user }: EditedFields, { again }: Invocat
   return remote_user === undefined ? again({ match: user }, []) : commandLine('license rename', [user, remote_user]);
 }
 
+interface EditHow {
+  readonly replace?: boolean | undefined;
+  readonly allow_duplicate?: boolean | undefined;
+  readonly trust_list?: boolean | undefined;
+}
+
+async function editOne(
+  code: string,
+  fields: EditedFields,
+  { replace, allow_duplicate, trust_list }: EditHow,
+  context: ChangingParts,
+): Promise<ChangedLicense> {
+  const account = await context.licensingAccount();
+  const api = context.licensing();
+  const { remote_user, app_code, size_allowance } = fields;
+  const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
+  const whole = replace && isWhole ? { remote_user, app_code, size_allowance } : undefined;
+  // The request alone is what a dry run shows.
+  if (context.options.dry_run) await (whole ? api.replace(code, whole) : api.update(code, fields));
+  const changing = await openChanging(account, trust_list, context);
+  const view = (key: string) =>
+    api.view(key).catch((cause: unknown) => orName(cause, key, api, lineFor(key, fields, context)));
+  const changed = await changeLocked(
+    { code, view, usual: account.app_code, fieldsOf: () => fields },
+    changing,
+    async (found, users) => {
+      const before = changedFrom(found, fields);
+      if (users.length > 1 && !allow_duplicate) await refuseSecond(users.slice(1), ({ key }) => key === code, changing);
+      const change = { users, found: { ...found, key: code }, fields, method: whole ? 'PUT' : 'PATCH' } as const;
+      const license = await changeLicense(change, { ...changing, api });
+      const status = Object.keys(before).length === 0 ? 'unchanged' : 'changed';
+      return { ...license, before, after: fields, status };
+    },
+  );
+  concludeChanges([changed], changing.run, context);
+  return changed;
+}
+
 /** Gives the licenses of the users whose names match one size. @throws Failure not_found where there are none */
 async function* editMany(match: readonly string[], size_allowance: number, context: ChangingParts) {
   const account = await context.licensingAccount();
@@ -114,36 +131,28 @@ async function* editMany(match: readonly string[], size_allowance: number, conte
   }
   if (chosen.size === 0)
     throw new Failure('not_found', `no user matches ${match.map((glob) => `'${glob}'`).join(', ')}`);
-  const change = { chosen, fieldsOf: () => ({ size_allowance }), status: 'changed', ask: 'Resize' };
-  yield* changeEach(change, account, context);
+  const changes = { chosen, fieldsOf: () => ({ size_allowance }), status: 'changed', ask: 'Resize' };
+  yield* changeEach(changes, await openChanging(account, undefined, context), context);
 }
 
-/** @throws Failure rejected where a user has a license besides those, under this name or a similar one, or may have */
+/** @throws Failure rejected where a user has another license, under this name or a similar one, or may have one */
 export async function refuseSecond(
-  api: LicensingApi,
+  users: readonly UserName[],
   isOwn: (license: License, user: string) => boolean,
-  users: readonly LicenseHolder[],
-  { claimed, trust_list }: { readonly claimed: GivenNames; readonly trust_list?: boolean | undefined },
+  { lookups, store }: Changing,
 ): Promise<void> {
-  const deciding = users.length > 0 ? await claimed.settled() : undefined;
-  const looking = deciding ? api.deciding(deciding) : api;
   for (const user of users) {
-    if (claimed.isHeld(user)) continue;
-    const { exact, near } = await looking.ofUser(user, trust_list ? 'tell' : 'refuse');
-    const other = [...exact, ...near].find((license) => !isOwn(license, user.remote_user));
-    const answer = exact.length === 0 ? claimed.answerOf(user) : undefined;
-    if (!other && !answer) continue;
-    const { remote_user, app_code = 0 } = user;
+    const { remote_user } = user;
+    const found = await lookups.lookUp(user, 'all forms');
+    if (found.shows === 'incomplete') throw found.failure;
+    const other = 'licenses' in found && found.licenses.find((license) => !isOwn(license, remote_user));
+    const { open } = found.shows === 'licenses' ? noWrites : await store.known(user);
+    if (!other && !open) continue;
     const shown =
-      other && (exact.includes(other) ? `${remote_user} has a license already` : similarTo(other, remote_user));
-    const has = shown ?? (answer && openInWords({ remote_user, app_code }, answer)) ?? '';
+      found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);
+    const has = (other && shown) || (open && openInWords(user, open)) || '';
     throw new Failure('rejected', `${has}: nothing was changed`, {
       hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
     });
   }
-}
-
-/** A license that cannot be looked at can be changed all the same. */
-function orUnknown(cause: unknown): undefined {
-  if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
 }

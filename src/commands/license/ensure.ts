@@ -1,15 +1,13 @@
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
 import { wholeFormats } from '../../output/formats.ts';
-import { giveLicense, type UserClaims } from '../../jobs/license/give-license.ts';
-import { openQueue, type Queueing } from '../../store/queue.ts';
-import type { OpenAnswer } from '../../store/request-history.ts';
+import { giveLicense } from '../../jobs/license/give-license.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ensuringOptions, openGiving } from './options.ts';
-import { warnOfDoubles } from './several-licenses.ts';
+import { severalFailure } from './several-licenses.ts';
 import { changedFields, changedShow, createdKey } from './show.ts';
 
 export default command({
@@ -21,7 +19,7 @@ export default command({
     'It is safe to repeat, and safe in parallel in one account of one machine. Across accounts and machines, share a ledger (ledger init), or let your ' +
       'CI run one job at a time (a concurrency group). A user never gets two licenses if the server carries out each request within --settle, or not at all.',
     'Nothing is created if the list of licenses is incomplete (exit code 8), or if it has a similar name, as Ada for ada (exit code 6, unless --allow-similar is given). ' +
-      'If the user of a new license then has several, the exit code is 10, and a warning names the command that retires all but one.',
+      'If the user of a new license then has several, the exit code is 11.',
     licenseRules,
   ],
   options: {
@@ -38,27 +36,22 @@ export default command({
 
   async *run(values, context) {
     const { options, note } = context;
-    const { account, api, fields, giving } = await openGiving(values, 'one license', context);
+    const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
-    const { settle } = giving.rules;
-    const claims = options.dry_run
-      ? noClaims(await context.ledgers.openAnswers(account, app_code, [remote_user]), { ...giving, by: '', settle })
-      : await context.ledgers.claims(account, app_code, settle);
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
     // The key of a license that would be resized is what a job needs to go on.
     const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
-    const given = await giveLicense(looking, fields, { ...giving, claims }).catch((cause: unknown) => {
+    const given = await giveLicense(fields, { ...giving, licensing: () => looking }).catch((cause: unknown) => {
       if (!isOfJob || !(cause instanceof Planned)) throw cause;
       note(`would be created: the license of ${remote_user} in application ${app_code}`);
       throw new Failure('differences', `the user ${remote_user} has no license`);
     });
-    const { status, license, size_before, failure, all = [] } = given;
+    const { status, license, size_before, failure, all } = given;
     const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     const done = isOfJob && status !== 'unchanged' ? `would be ${status}` : status;
     if (!failure) note(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
     yield { ...license, before: { size_allowance: size_before }, status };
-    const differences = warnOfDoubles([{ licenses: all, profile: account.profile }], context);
-    const end = failure ?? differences;
+    const end = failure ?? severalFailure([all]);
     if (end) throw end;
   },
 
@@ -66,11 +59,3 @@ export default command({
 
   show: { ...changedShow, text: createdKey },
 });
-
-/** The claims of a dry run, which writes nothing; `answers`: what is open. */
-function noClaims(answers: ReadonlyMap<string, OpenAnswer>, queueing: Queueing): UserClaims {
-  const nothing = (): Promise<void> => Promise.resolve();
-  const take = async () => new Map([...answers].map(([user, answer]) => [user, { answer }]));
-  const queue = openQueue([], queueing);
-  return { take, ended: nothing, posting: nothing, release: nothing, lost: () => undefined, queue };
-}

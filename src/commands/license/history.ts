@@ -30,7 +30,7 @@ export default command({
     let possible = 0;
     const own = await context.record.past('remote_user');
     const telling =
-      remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
+      remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history.all(remote_user));
     const inLedger = telling && (await orWarn(telling, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];

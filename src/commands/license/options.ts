@@ -1,9 +1,14 @@
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import type { LicenseHistory } from '../../jobs/license/history.ts';
+import { Lookups } from '../../jobs/license/lookups.ts';
+import { Places } from '../../jobs/license/places.ts';
 import type { Rules } from '../../jobs/license/step.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
+import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
@@ -33,7 +38,6 @@ export const ensuringOptions = {
     rare: 'never-two',
   },
   ...trustOption,
-  recreate: flagField('Create licenses again that this computer created before, and that the server does not show'),
   send_again: {
     ...textField(
       'USER',
@@ -51,36 +55,83 @@ type EnsuringValues = { readonly [K in keyof AllowedValues]?: AllowedValues[K] |
 
 /** The rules of those options. @throws Failure usage where `--send-again` names a user of no row */
 export function allowedBy(
-  { allow_similar, trust_list, recreate, send_again = [] }: EnsuringValues,
+  { allow_similar, send_again = [] }: EnsuringValues,
   users: readonly string[],
-): Pick<Rules, 'similar' | 'uncounted' | 'recreate' | 'sendAgain'> {
+): Pick<Rules, 'similar' | 'sendAgain'> {
   const known = new Set(send_again.length > 0 ? users : []);
   const unknown = send_again.find((user) => !known.has(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
   return {
     similar: allow_similar ? 'allow' : 'refuse',
-    uncounted: trust_list ? 'trust' : 'refuse',
-    recreate: recreate ? 'allow' : 'refuse',
     sendAgain: new Set(send_again),
   };
 }
 
-/** The license that a user is to have, and what giving it takes but claims. @throws Failure config as `appCodeOf` */
+/** The license that a user is to have, and what giving it takes. @throws Failure config as `appCodeOf`; of a ledger */
 export async function openGiving(
   { remote_user, size_allowance, app_code: typed, settle, ...allowed }: GivenValues,
   wants: Rules['wants'],
   context: GivingParts,
 ) {
+  const { options, interactive } = context;
   const app_code = await appCodeOf(context, typed);
   const account = await context.licensingAccount({ app_code: typed });
-  const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants };
-  const { record } = context.record.recorder(account);
+  const asks = wants === 'another license' && interactive() && !options.yes;
+  const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants, asks };
+  const api = context.licensing({ app_code: typed });
+  const lookups = new Lookups({
+    licensing: () => api,
+    elapsed: context.clock.elapsed,
+    trustList: allowed.trust_list === true,
+  });
+  const writing = await openWriting([{ app_code, account }], { rules, lookups, concurrency: 1 }, context);
   const creations = context.ledgers.creations(() => account, [remote_user]);
   return {
     account,
-    api: context.licensing({ app_code: typed }),
+    api,
     fields: { remote_user, app_code, size_allowance },
-    giving: { ...context, ...context.clock, rules, record, creations },
+    giving: { ...context, ...context.clock, ...writing, licensing: () => api, rules, lookups, creations },
+  };
+}
+
+interface WritingHow {
+  readonly rules: Pick<Rules, 'settle' | 'retries'>;
+  readonly lookups: Pick<Lookups, 'isByList'>;
+  readonly concurrency: number;
+}
+
+type WritingParts = Disk & Ledgers & Time & Terminal;
+
+/** Where the writes to each application's server are recorded and settled, and the history of what is done. */
+export async function openWriting(
+  targets: readonly { readonly app_code: number; readonly account: LicensingCredential }[],
+  { rules, lookups, concurrency }: WritingHow,
+  { ledgers, clock, record, note, warn }: WritingParts,
+) {
+  const places = new Map<LicenseWrites, Places>();
+  const ofApp = new Map<number, Places>();
+  const recorders = new Map<number, ReturnType<WritingParts['record']['recorder']>>();
+  for (const { app_code, account } of targets) {
+    const store = await ledgers.writes(account, rules.settle);
+    const world = { ...clock, ...rules, note, warn, concurrency, isByList: () => lookups.isByList(app_code) };
+    const own = places.get(store) ?? new Places(store, world);
+    places.set(store, own);
+    ofApp.set(app_code, own);
+    recorders.set(app_code, record.recorder(account));
+  }
+  const [first] = recorders.values();
+  const history: LicenseHistory = {
+    record: async (event, run) => (recorders.get(event.app_code ?? NaN) ?? first)?.record(event, run),
+    past: (kind, holding) => record.past(kind, holding),
+  };
+  return {
+    history,
+    run: first?.run ?? '',
+    placesOf(app_code: number): Places {
+      const own = ofApp.get(app_code);
+      if (own) return own;
+      throw new Error(`application ${app_code} is no target of this run`);
+    },
   };
 }
 

@@ -1,18 +1,18 @@
 import type { License } from '../../api/licensing/license.ts';
 import { usage } from '../../core/failure.ts';
-import type { GivenNames } from '../../jobs/license/given-names.ts';
+import type { UserName } from '../../store/record/writes.ts';
 import { textField, type Values } from '../../schema/field.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
-import { changeEach, openChanges, userOf } from './changed.ts';
+import { changeEach, licensesOfUsers, openChanging, userOf } from './changed.ts';
 import { refuseSecond, renamingOptions } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6); nor is a name given that another run has claimed (7). After a crash, run the same command again: it resumes.',
+    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: what is renamed stays so.',
   ],
   args: {
     remote_user: { ...soughtUser, required: false, help: 'The current name' },
@@ -46,21 +46,24 @@ export default command({
     const names = new Map(rows.map((row) => [row.remote_user, row.new_remote_user]));
     refuseChains(names);
     const account = await context.licensingAccount();
-    const to = from === undefined ? (new_remote_user ?? '') : JSON.stringify([...names]);
-    const changes = await openChanges('license rename', { users: [...names.keys()], to }, account, context);
-    const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
-    /** The license that is to get that name, or has it since an interrupted run. */
+    const changing = await openChanging(account, trust_list, context);
+    const isGiven = (name: string, next: string): boolean => names.get(name) === next;
+    const chosen = await licensesOfUsers([...names.keys()], isGiven, account, changing, context);
+    const fieldsOf = (license: License) => ({ remote_user: names.get(userOf(license)) ?? userOf(license) });
+    /** The license that is to get that name, or has got it. */
     const isOwn = ({ key = '' }: License, name: string): boolean => {
-      const listed = changes.chosen.get(key);
-      return listed !== undefined && fieldsOf(userOf(listed)).remote_user === name;
+      const listed = chosen.get(key);
+      return listed !== undefined && fieldsOf(listed).remote_user === name;
     };
-    const { app_code } = account;
-    const check = async (claimed: GivenNames): Promise<void> => {
-      const users = allow_duplicate ? [] : [...names.values()].map((remote_user) => ({ remote_user, app_code }));
-      await refuseSecond(context.licensing(), isOwn, users, { claimed, trust_list });
+    const { app_code = 0 } = account;
+    const given = [...names.values()].map((name) => ({ remote_user: name, app_code }));
+    // Of several nothing is changed where one cannot be.
+    if (!allow_duplicate && given.length > 1) await refuseSecond(given, isOwn, changing);
+    const check = async (users: readonly UserName[]): Promise<void> => {
+      if (!allow_duplicate) await refuseSecond(users.slice(1), isOwn, changing);
     };
     const asking = from === undefined ? {} : { ask: 'Rename' };
-    yield* changeEach({ ...changes, fieldsOf, status: 'changed', check, ...asking }, account, context);
+    yield* changeEach({ chosen, fieldsOf, status: 'changed', check, ...asking }, changing, context);
   },
 
   fields: changedFields,

@@ -1,17 +1,18 @@
+import type { License } from '../../api/licensing/license.ts';
 import { retiredFields } from '../../jobs/license/retire.ts';
 import { textField } from '../../schema/field.ts';
-import { licenseCode, licenseFilters, soughtUser, type LicenseFields } from '../../schema/license.ts';
+import { licenseCode, licenseFilters, retiredName, soughtUser, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
-import { changeEach, openChanges } from './changed.ts';
+import { changeEach, licensesOfUsers, openChanging, userOf } from './changed.ts';
 import { changedFields, changedShow } from './show.ts';
 
 export default command({
   about: [
     'The API cannot delete a license. So the command renames the user of the license to left-YEAR-MONTH-NAME-KEY, where KEY is the last four characters of the ' +
       'key, and sets the smallest size. The key itself is not revoked. Take the user out of the roster too, or license apply creates a new license.',
-    'On a terminal the command shows the users and asks. It records each license on disk before it changes it: after a crash, the same command resumes. It skips ' +
+    'On a terminal the command shows the users and asks. It records each change on disk before it is sent: after a crash, run the same command again. It skips ' +
       'retired licenses, and refuses a license whose user has changed meanwhile.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
@@ -33,10 +34,13 @@ export default command({
     const account = await context.licensingAccount();
     const rows = from === undefined ? undefined : (await readSheet(from, how, leavers, context)).rows;
     const users = rows?.map((row) => row.remote_user) ?? remote_user;
-    const input = users ? { users } : { codes: [...new Set(license_code)] };
-    const changes = await openChanges('license retire', input, account, context);
-    const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.clock.now());
-    yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
+    const changing = await openChanging(account, undefined, context);
+    const isGiven = (_user: string, name: string): boolean => retiredName.test(name);
+    const chosen = users
+      ? await licensesOfUsers(users, isGiven, account, changing, context)
+      : new Map([...new Set(license_code)].map((code) => [code, undefined] as const));
+    const fieldsOf = (license: License, code: string) => retiredFields(userOf(license), code, context.clock.now());
+    yield* changeEach({ chosen, fieldsOf, status: 'retired', ask: 'Retire' }, changing, context);
     if (!context.options.dry_run)
       context.conclude('remove the user from your roster too, or license apply creates a new license');
   },

@@ -1,13 +1,14 @@
 import { commandLine } from '../../core/shell-word.ts';
-import { nameGiven, type SendChange } from '../../jobs/license/given-names.ts';
-import { changesOf, recordedChange } from '../../jobs/license/history.ts';
+import { keyOf } from '../../api/licensing/license.ts';
+import { changeLicense } from '../../jobs/license/change-license.ts';
+import { changesOf } from '../../jobs/license/history.ts';
 import { usersOfEachApp } from '../../jobs/license/license-user.ts';
 import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
-import { changedFrom, namesOf, withUndo } from './changed.ts';
+import { changedFrom, changeLocked, openChanging, withUndo } from './changed.ts';
 import { refuseSecond } from './edit.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
@@ -37,7 +38,8 @@ export default command({
     refuseOtherServer(changes, context.accounts.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
-    const steps = await planUndo(changed, licensing, trust_list ? 'tell' : 'refuse');
+    const changing = await openChanging(account, trust_list, context, licensing);
+    const steps = await planUndo(changed, changing.lookups);
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
@@ -47,25 +49,35 @@ export default command({
       return [kind, user, inApp(becomes, step.change.app_code, apps)] as const;
     });
     if (!options.dry_run && needed > 0) await askAbout([[lines]], question, context);
-    const { run, record } = context.record.recorder(account);
-    const names = namesOf(account, context);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
-      const { license: found, fields } = undo;
+      const { license: listed, fields } = undo;
       const api = licensing(step.change.app_code);
-      const name = nameGiven(found, fields);
-      await refuseSecond(api, ({ key }) => key === found.key, name ? [name] : [], { claimed: names, trust_list });
-      const update: SendChange = (before) => api.update(found.key ?? '', fields, found, before);
-      const license = await recordedChange(found, fields, record, update, names);
-      return { ...license, before: changedFrom(found, fields), after: fields, status: 'undone' };
+      const named = {
+        code: keyOf(listed),
+        listed,
+        view: api.view,
+        usual: step.change.app_code,
+        fieldsOf: () => fields,
+      };
+      return changeLocked(named, changing, async (found, users) => {
+        const before = changedFrom(found, fields);
+        await refuseSecond(users.slice(1), ({ key }) => key === listed.key, changing);
+        const license = await changeLicense(
+          { users, found: { ...found, key: named.code }, fields },
+          { ...changing, api },
+        );
+        return { ...license, before, after: fields, status: 'undone' };
+      });
     };
-    const given = steps.flatMap(({ undo }) =>
-      undo.is === 'needed' ? (nameGiven(undo.license, undo.fields) ?? []) : [],
+    yield* withUndo(
+      each(steps, ({ change }) => change.remote_user, undoOne),
+      changing.run,
+      context,
     );
-    const undone = () => each(steps, ({ change }) => change.remote_user, undoOne);
-    yield* withUndo(names.during(given, undone), run, context);
-    const users = usersOfEachApp(created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user })));
+    const newUsers = created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user }));
+    const users = usersOfEachApp(newUsers.sort((one, other) => one.app_code - other.app_code));
     for (const [app_code, named] of users) {
       const { profile } = users.size > 1 ? await context.licensingAccount({ row_app_code: app_code }) : {};
       conclude(createdNote(named, users.size > 1 ? ` in application ${app_code}` : '', profile));

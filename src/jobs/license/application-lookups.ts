@@ -3,9 +3,10 @@ import { distinct, textOf, type License } from '../../api/licensing/license.ts';
 import { isNameless, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
+import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import type { KeyOwners, ListLength, ListReading } from './list-reading.ts';
+import type { KeyOwners, ListReading } from './list-reading.ts';
 import { inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
 
 /** A user's licenses, or why they are not known. */
@@ -22,7 +23,7 @@ export type LookupResult =
 export type Lookup = LookupResult & { readonly by: 'filter' | 'list'; readonly sentAt: Milliseconds };
 
 /** Which spellings of a name are looked up where the given one shows nothing. */
-export type LookedUpNames = 'given' | 'all forms';
+export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 
 /** A list that is only a hint is read so far, and so far for each user. */
 const hintRows = { least: 1000, perUser: 20 };
@@ -43,6 +44,8 @@ export class ApplicationLookups {
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
   #current: Promise<unknown> = Promise.resolve();
+  /** The licenses of the last list that counted, without a total: one that shows them all, and more, has grown. */
+  #counting: ReadonlySet<number> | undefined;
   constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
     this.#app_code = app_code;
     this.#trustList = world.trustList;
@@ -67,7 +70,9 @@ export class ApplicationLookups {
       Math.max(hintRows.least, hintRows.perUser * users.size),
       mostUnasked,
     );
-    return !this.#hint.gap && this.#hint.length.isCounted;
+    if (this.#hint.gap) return false;
+    this.#whyCut(this.#hint);
+    return this.#hint.length.isCounted;
   }
 
   /** Users whom the hint shows and who were not asked for; none where it was not read to its end. */
@@ -84,7 +89,7 @@ export class ApplicationLookups {
 
   /** Undefined where the filter finds parts, or is ignored. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
-    const { sentAt, rows, gap } = await this.#requests.filteredBy(user);
+    const { sentAt, rows, gap, hasMore } = await this.#requests.filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const nameless = rows.filter((row) => isNameless(row, [user]));
     const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
@@ -94,18 +99,22 @@ export class ApplicationLookups {
     const of = (result: LookupResult): Lookup => ({ ...result, by: 'filter', sentAt });
     if (exact.length > 0) return of(this.#judge(exact, []));
     if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
-    const sign = gap ? await this.#weighGap() : 'usual';
+    const sign = gap ? await this.#weighGap({ hasMore }) : 'usual';
     if (sign === 'of an ignored filter') return undefined;
     if (gap && sign === 'of more rows') return of({ shows: 'incomplete', failure: gap });
-    const forms = names === 'given' || others.length > 0 ? [] : formsOf(user);
+    const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
     const stored = await Promise.all(forms.map((form) => this.#storedAs(form)));
     return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.nearOf(user) ?? [])]));
   }
 
-  /** A sign of further rows that stands in the response for nobody too says nothing. */
-  async #weighGap(): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
+  /** A sign of further rows says nothing if the response for nobody has it too. */
+  async #weighGap({
+    hasMore,
+  }: {
+    readonly hasMore: boolean;
+  }): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
     const { rows, gap } = await this.#requests.askNobody();
-    if (rows.length === 0) return gap ? 'usual' : 'of more rows';
+    if (rows.length === 0) return gap && !hasMore ? 'usual' : 'of more rows';
     this.#filter = 'ignored';
     return 'of an ignored filter';
   }
@@ -131,13 +140,13 @@ export class ApplicationLookups {
     const of = (result: LookupResult): Lookup => ({ ...result, by: 'list', sentAt: list.sentAt });
     const exact = list.exactOf(user);
     if (exact.length > 0) return of(this.#judge(exact, []));
-    const failure = list.gap ?? this.#whyCut(list.length);
+    const failure = list.gap ?? this.#whyCut(list);
     return of(failure ? { shows: 'incomplete', failure } : this.#judge([], list.nearOf(user)));
   }
 
   #queueList() {
     const users = new Set<string>();
-    const reading = this.#current.then(() => {
+    const reading = this.#current.then(nextTurn).then(() => {
       this.#next = undefined;
       return this.#requests.readList(users, Infinity, 0);
     });
@@ -146,9 +155,15 @@ export class ApplicationLookups {
   }
 
   /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
-  #whyCut(length: ListLength): Failure | undefined {
-    if (length.isCertain || length.rows === 0 || this.#trustList) return undefined;
-    if (!length.isRound && this.#requests.isOfOneLength(length)) return undefined;
+  #whyCut({ length, licenses }: ListReading): Failure | undefined {
+    if (length.isCertain || length.rows === 0) return undefined;
+    const isOfOneLength = this.#requests.isOfOneLength(length);
+    const hasGrown = this.#counting !== undefined && [...this.#counting].every((license) => licenses.has(license));
+    if (hasGrown || (isOfOneLength && (!length.isRound || this.#trustList))) {
+      this.#counting = licenses;
+      return undefined;
+    }
+    if (!isOfOneLength) return inconclusive(`the server cuts its list after ${quantity(length.rows, 'license')}`);
     const why = this.#filter === 'ignored' ? 'ignores the filter by user' : 'filters by parts of names';
     const text = `the server ${why}, and its list of ${quantity(length.rows, 'license')} has no total: it may be cut there`;
     const list = commandLine('license list', [], { app_code: this.#app_code });
@@ -177,10 +192,11 @@ function isLonger(name: string, part: string): boolean {
   return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
 }
 
-/** The spellings in which a server may keep a name, although it compares its filter exactly. */
-function formsOf(name: string): readonly string[] {
+/** The spellings in which a server may keep a name, although it compares its filter exactly; a part without domain. */
+function formsOf(name: string, names: LookedUpNames): readonly string[] {
   const lower = name.toLowerCase();
-  const forms = new Set([lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)]);
+  const parts = names === 'all forms' ? [] : [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
+  const forms = new Set([lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1), ...parts]);
   forms.delete(name);
   return [...forms];
 }

@@ -1,13 +1,13 @@
-import { misreadInWords } from '../../api/licensing/user-licenses.ts';
 import { notShown } from '../../api/licensing/license-writes.ts';
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { OpenAnswer } from '../../store/request-history.ts';
-import { isAnswered, isSent, type Case } from './case.ts';
-import { cutHint, type LicenseUser, type FormerResult } from './license-user.ts';
+import type { OpenWrite } from '../../store/record/writes.ts';
+import { answerOf, type Case } from './case.ts';
+import type { LicenseUser } from './license-user.ts';
+import type { AnsweredKey } from './lookups.ts';
 import type { KnownCreation, Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
@@ -26,10 +26,6 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
       return openInWords(asked, why.answer, why.near);
     case 'created before':
       return createdInWords(asked, why.known);
-    case 'may be cut':
-      return `the server ignores the filter by user, and its list of ${why.count} ${why.count === 1 ? 'license' : 'licenses'} has no total: it may be cut there`;
-    case 'misread':
-      return misreadInWords(asked.remote_user, why.sign);
     case 'differs':
       return why.text;
     case 'others': {
@@ -39,14 +35,23 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
       return `the list shows ${what} that was not there before`;
     }
     case 'used up':
-      return `sent ${why.posts === 1 ? 'once' : `${why.posts} times`}, and the list does not show the license`;
+      return `sent ${why.sent === 1 ? 'once' : `${why.sent} times`}, and the list does not show the license`;
     case 'not shown':
-      return 'the list does not show the license';
+      return `the list does not show the license${why.key ? keyInWords(why.key) : ''}`;
     case 'nothing before':
       return 'the licenses that were there before are not known';
-    case 'filter ignored':
-      return 'the server ignores the filter by user, as only now was seen';
   }
+}
+
+/** What a GET of the answered key says of a license that no lookup shows. */
+function keyInWords(key: AnsweredKey): string {
+  if (key.is === 'as asked') return ', although it is there: the filter of the server does not find such names';
+  if (key.is === 'another') return `, and its key is that of '${textOf(key.license, 'remote_user') ?? '?'}'`;
+  return '';
+}
+
+export function storedInWords({ remote_user }: LicenseUser, name: string): string {
+  return `the server stores the name '${remote_user}' as '${name}'`;
 }
 
 /** What a case ends with that has no license as it was asked for, as the failure of a run that is about it alone. */
@@ -54,71 +59,57 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   const { asked } = one;
   const sent = sentFailure(one);
   if (outcome === 'unknown') {
-    const isLost = isAnswered(one) || why.is === 'open';
-    const hint = isLost ? (mayBeCut(one) ? cutHint : sendAgainHint(asked)) : whereToLook(asked);
+    const isLost = answerOf(one) !== undefined || why.is === 'open';
+    const hint = isLost ? sendAgainHint(asked) : whereToLook(asked);
     const details = { ...sent?.details, hint, retryable: false };
     const isEnded = why.is === 'stopped' && why.failure?.isInterruption;
     return new Failure(isEnded ? why.failure.kind : 'unknown', unknownInWords(one, why), details);
   }
   if ('failure' in why && why.failure)
     return sent ? why.failure.as(why.failure.kind, `${sent.message}; ${why.failure.message}`) : why.failure;
-  const isRefused = ['similar', 'may be cut', 'misread', 'created before'].includes(why.is);
+  const isRefused = why.is === 'similar' || why.is === 'created before';
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
-  const isIncomplete = why.is === 'may be cut' || why.is === 'misread' || why.is === 'filter ignored';
-  const kind = isIncomplete ? 'incomplete' : 'rejected';
-  return new Failure(kind, text, { hint: hints[why.is]?.(asked), ...(why.is !== 'similar' && { retryable: false }) });
-}
-
-/** Whether the list that does not show what was answered may lack rows: another POST would make a license too many. */
-export function mayBeCut({ seen }: Case): boolean {
-  const { unfiltered, misread }: Partial<FormerResult> = seen && 'unfiltered' in seen.result ? seen.result : {};
-  return unfiltered?.mayBeCut === true || misread !== undefined;
+  return new Failure('rejected', text, {
+    hint: hints[why.is]?.(asked),
+    ...(why.is !== 'similar' && { retryable: false }),
+  });
 }
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
   similar: ({ app_code }) =>
     `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code })}`,
-  misread: ({ app_code }) =>
-    `If there is none, repeat with --trust-list. Look with: ${commandLine('license list', [], { app_code })}`,
   'created before': ({ remote_user }) =>
-    `If the license is gone, create another one with --send-again ${shellWord(remote_user)}, or all such licenses with --recreate.`,
-  'may be cut': () => 'If there are no more, repeat with --trust-list. Look with: chatelaine license list',
+    `If the license is gone, create another one with --send-again ${shellWord(remote_user)}.`,
 };
 
 /** What was sent, what came of it, and what a list shows of it. */
 function unknownInWords(one: Case, why: Why): string {
   // Its words name that answer.
   if (why.is === 'open') return reasonOf(why, one.asked) ?? '';
-  const earlier = isSent(one) && one.posted === undefined ? 'an earlier run requested a license' : unanswered;
-  const sent = sentFailure(one)?.message ?? earlier;
+  const sent = sentFailure(one)?.message ?? (one.last?.event === 'unknown' ? undefined : unanswered);
   return [sent, reasonOf(why, one.asked)].filter(Boolean).join('; ');
 }
 
 /** Why a request is unknown that an interruption cut. */
 const unanswered = 'the request was not answered';
 
-function sentFailure({ creation, asked }: Case): Failure | undefined {
-  return creation?.state === 'answered' ? notShown(creation, asked) : creation?.failure;
+function sentFailure({ sent, asked }: Case): Failure | undefined {
+  const { creation } = sent ?? {};
+  if (!creation || creation === 'interrupted') return undefined;
+  return creation.state === 'answered' ? notShown(creation, asked) : creation.failure;
 }
 
 /** What those who wait are waiting for; one alone is named. */
 export function waitInWords(cases: readonly Case[], wait: Milliseconds): string {
   const [one, ...others] = cases;
-  const span = wait > 0 ? ` in ${formatDuration(wait)}` : '';
-  if (one && others.length === 0 && one.posted !== undefined)
-    return `${sentFailure(one)?.message ?? unanswered}; checking${span} whether the license of ${one.asked.remote_user} was created`;
-  if (one && others.length === 0 && one.requests.posted !== undefined)
-    return `an earlier run may have requested a license of ${one.asked.remote_user}: listing again${span}`;
-  const countOf = (isOne: (one: Case) => boolean): number => cases.filter(isOne).length;
-  const [sent, answered] = [countOf(isSent), countOf(isAnswered)];
-  const asked = countOf((waiting) => !isSent(waiting) && waiting.requests.posted !== undefined);
-  const kinds = inWords([
-    [sent - answered, 'unconfirmed'],
-    [answered, 'answered and not listed yet'],
-    [asked, 'requested by other runs'],
-    [cases.length - sent - asked, 'not found by a filter that the server ignores'],
-  ]);
-  return `${kinds}: listing again${span}`;
+  const span = wait > 0 ? ` in ${formatDuration(Math.ceil(wait))}` : '';
+  if (!one || others.length > 0) return `${cases.length} answered and not listed yet: listing again${span}`;
+  const { remote_user } = one.asked;
+  if (one.sent) {
+    const said = sentFailure(one)?.message ?? unanswered;
+    return `${said}; checking${span} whether the license of ${remote_user} was created`;
+  }
+  return `an earlier run may have requested a license of ${remote_user}: listing again${span}`;
 }
 
 export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
@@ -150,7 +141,7 @@ export function createdInWords({ remote_user }: LicenseUser, known: KnownCreatio
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */
-export function openInWords({ remote_user }: LicenseUser, { status, time, key_end }: OpenAnswer, near?: License) {
+export function openInWords({ remote_user }: LicenseUser, { status, time, key_end }: OpenWrite, near?: License) {
   const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
   const shown = near ? similarTo(near, remote_user) : `no list shows a license of '${remote_user}'`;
   return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;

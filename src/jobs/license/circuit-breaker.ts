@@ -1,14 +1,8 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import type { RosterClaims } from './share-roster.ts';
 
-interface RunState {
-  readonly claims: Pick<RosterClaims, 'lost'>;
-  readonly signal: AbortSignal;
-}
-
-/** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
-export function endsRun(cause: Failure, { claims, signal }: RunState): boolean {
-  return fatalKinds.has(cause.kind) || cause.isInterruption || cause === claims.lost() || signal.aborted;
+/** Whether a failure of one row ends the run: a refused key, a full disk and an interruption do. */
+export function endsRun(cause: Failure, signal: AbortSignal): boolean {
+  return fatalKinds.has(cause.kind) || cause.isInterruption || signal.aborted;
 }
 
 /** These end a run with their own exit code, whatever was done before. */
@@ -19,7 +13,7 @@ const maxOutages = 3;
 export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
 
 /** Watches whether a run can go on. Its server is taken to be available until requests fail. */
-export function circuitBreaker({ signal }: Pick<RunState, 'signal'>) {
+export function circuitBreaker(signal: AbortSignal) {
   let stop: Failure | undefined;
   let isAbandoned = false;
   let outages = 0;

@@ -1,33 +1,19 @@
-import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
-import { recordAround } from '../work/past-runs.ts';
+import type { AskedWrite, WritingRun } from '../../store/record/writes.ts';
 import { after, type Case } from './case.ts';
-import { nameGiven, type GivenNames, type SendChange } from './given-names.ts';
 import { changeInWords } from './case-words.ts';
+import type { Lookups } from './lookups.ts';
 
-export type RecordEvent = (event: LicenseEvent) => Promise<void>;
-
-/** Changes a license, recorded before and after. @throws as the change */
-export async function recordedChange(
-  found: License,
-  fields: EditedFields,
-  record: RecordEvent,
-  change: SendChange,
-  names?: GivenNames,
-): Promise<License> {
-  const what = changeOf(found, fields);
-  const license = await recordAround(
-    (event) => record({ ...what, event }),
-    () => (names ? names.give(nameGiven(found, fields), change) : change()),
-  );
-  // An answer without the license says nothing of the fields that were not asked for.
-  return textOf(license, 'remote_user') === undefined
-    ? { ...license, fields: { ...found.fields, ...license.fields } }
-    : license;
+/** The history of this computer, as the engine needs it. */
+export interface LicenseHistory {
+  /** `run`: the one that did it, if it was not this one. */
+  record(event: LicenseEvent, run?: WritingRun): Promise<void>;
+  past(kind: 'remote_user', holding?: string): Promise<readonly HistoryEntry[]>;
 }
 
-function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {
+export function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {
   const user = textOf(found, 'remote_user') ?? '';
   const [app, size] = [textOf(found, 'app_code'), textOf(found, 'size_allowance')];
   const before = app === undefined ? undefined : Number(app);
@@ -42,6 +28,31 @@ function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'even
   };
 }
 
+/** A run that has ended does not know what became of its write: the history says it in that run's name. */
+export async function completeHistory(
+  { run, command, asked }: WritingRun & { readonly asked: Pick<AskedWrite, 'kind' | 'key_end'> },
+  { remote_user, app_code }: Pick<LicenseFields, 'remote_user' | 'app_code'>,
+  shown: License,
+  { record, past }: LicenseHistory,
+): Promise<void> {
+  // The restore of a ledger is no run.
+  if (run === '') return;
+  if (asked.kind === 'creation') {
+    const license_code_end = shown.key?.slice(-4);
+    const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
+    return record(event, { run, command });
+  }
+  const changes = changesOf(await past('remote_user', JSON.stringify(run)));
+  const change = changes.findLast((one) => one.run === run && !one.isKnown && one.license_code_end === asked.key_end);
+  if (!change) return;
+  const { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end } = change;
+  const what = { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end };
+  await record(
+    { event: 'changed', app_code: change.app_code, remote_user: change.remote_user, ...what },
+    { run, command },
+  );
+}
+
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
 export interface Creations {
   of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
@@ -52,20 +63,16 @@ export interface Creations {
 }
 
 /** Whether the history has a license of a user of whom a lookup shows none, with others to compare. */
-export async function recall(
-  one: Case,
-  creations: Creations,
-  licensing: (app_code: number) => Pick<LicensingApi, 'ofUser'>,
-): Promise<Case> {
+export async function recall(one: Case, creations: Creations, lookups: Pick<Lookups, 'lookUp'>): Promise<Case> {
   const { app_code, remote_user } = one.asked;
-  if (one.posted !== undefined || one.seen?.result.shows === 'licenses') return one;
+  if (one.sent || one.seen?.result.shows === 'licenses') return one;
   const found = await creations.of(app_code, remote_user);
   if (!found) return one;
   const lookUpOthers = async (): Promise<boolean> => {
     const others = await creations.others(app_code, remote_user);
     let shown = 0;
     for (const other of others)
-      shown += (await licensing(app_code).ofUser({ app_code, remote_user: other })).exact.length;
+      if ((await lookups.lookUp({ app_code, remote_user: other }, 'given')).shows === 'licenses') shown += 1;
     return others.length > 0 && shown === 0;
   };
   const isReset = creations.isReset.get(app_code) ?? lookUpOthers();

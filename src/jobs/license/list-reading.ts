@@ -5,11 +5,17 @@ import { isNameless, likeness, likenessOfApp, minCutChars } from '../../api/lice
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
+import { writeJson } from '../../core/json.ts';
 import { foldName } from '../../core/fold-name.ts';
 import { countBefore } from '../../core/halving.ts';
 
+/** Marks of lists are added up in whole numbers. */
+const markSize = 2 ** 52;
+
 export class ListReading {
   readonly sentAt: Milliseconds;
+  /** Fingerprints of the licenses on an only page without a total. */
+  readonly licenses = new Set<number>();
   /** Why it is not complete, or does not name the users. */
   gap: Failure | undefined;
   readonly length = new ListLength();
@@ -33,6 +39,8 @@ export class ListReading {
 
   /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
   add(license: License): boolean {
+    if (!this.length.hasNext && this.length.total === 0)
+      this.licenses.add(fingerprintOf(textOfLicense(license)).number);
     const name = textOf(license, 'remote_user');
     if (name === undefined || isNameless(license, this.#users)) return false;
     const app_code = this.#app_code;
@@ -76,11 +84,13 @@ export class ListLength {
   #isEven = true;
 
   hasNext = false;
+  /** The server says so in as many words. */
+  hasMore = false;
   /** How many rows page one speaks of; 0 where it does not. */
   promised = 0;
 
-  readonly heard: Heard = ({ count, total, pages, next }, place) => {
-    this.hasNext = next !== undefined;
+  readonly heard: Heard = ({ count, total, pages, next, hasMore = false }, place) => {
+    [this.hasNext, this.hasMore] = [next !== undefined, hasMore];
     if (place === 1) this.promised = Math.max(total, pages * count);
     if (place === 1) {
       [this.rows, this.mark, this.#counted, this.total] = [0, 0, count, total];
@@ -94,7 +104,7 @@ export class ListLength {
 
   add(license: License): void {
     this.rows += 1;
-    this.mark = (this.mark + fingerprintOf(license.key ?? JSON.stringify(license.fields)).number) % 2 ** 52;
+    this.mark = (this.mark + (fingerprintOf(textOfLicense(license)).number % markSize)) % markSize;
   }
 
   /** A total equals its rows. */
@@ -113,6 +123,10 @@ export class ListLength {
     const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
     return rows > 0 && (rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo);
   }
+}
+
+function textOfLicense({ key, fields }: License): string {
+  return key ?? writeJson(fields);
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */

@@ -26,6 +26,7 @@ interface FilteredRows {
   readonly sentAt: Milliseconds;
   readonly rows: readonly License[];
   readonly gap: Failure | undefined;
+  readonly hasMore: boolean;
 }
 
 export class LookupRequests {
@@ -54,10 +55,10 @@ export class LookupRequests {
       for await (const row of reading) rows.push(row);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      return { sentAt, rows: distinct(rows), gap: cause };
+      return { sentAt, rows: distinct(rows), gap: cause, hasMore: length.hasMore };
     }
     this.#mark(length);
-    return { sentAt, rows: distinct(rows), gap: undefined };
+    return { sentAt, rows: distinct(rows), gap: undefined, hasMore: false };
   }
 
   async *#rows(filter: LicenseFilter, length: ListLength): AsyncGenerator<License> {
@@ -81,7 +82,7 @@ export class LookupRequests {
       return control;
     } catch (cause) {
       if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
-      return { sentAt: 0, rows: [], gap: undefined };
+      return { sentAt: 0, rows: [], gap: undefined, hasMore: false };
     }
   }
 

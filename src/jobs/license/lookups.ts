@@ -1,12 +1,11 @@
 /**
- * Finds the licenses of users by the server's filter, or in the list of all licenses (docs/exactly-once.md, Lookups).
- * One object for a run and all of its applications: what it learns of a server is gone when the run ends.
+ * Finds the licenses of users by the server's filter, or in the complete list (docs/exactly-once.md, The lookup). One
+ * object for a run and all of its applications: what it learns of a server is gone when the run ends.
  */
-import { isMaskedKey, textOf, type License } from '../../api/licensing/license.ts';
-import { likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { isMasked, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { foldName } from '../../core/fold-name.ts';
 import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult } from './application-lookups.ts';
 import type { LicenseUser } from './license-user.ts';
 import { KeyOwners } from './list-reading.ts';
@@ -92,8 +91,11 @@ export class Lookups {
   /** Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows. */
   async whyNoKey({ remote_user, app_code }: LicenseUser, license: License): Promise<Failure | undefined> {
     const { key } = license;
-    if (key === undefined || isMaskedKey(key)) return noKey(remote_user, 'the server shows only a part of its key');
-    const viewing = this.#listedKeys.get(app_code) ?? this.#viewListed({ remote_user, app_code }, license, key);
+    if (key === undefined || isMasked(key)) return noKey(remote_user, 'the server shows only a part of its key');
+    const view = async () => this.#viewListed({ remote_user, app_code }, license, key);
+    // Such a key says nothing of others.
+    if (mayBeMasked(key)) return view();
+    const viewing = this.#listedKeys.get(app_code) ?? view();
     this.#listedKeys.set(app_code, viewing);
     const failure = await viewing;
     if (failure?.kind === 'unavailable') this.#listedKeys.delete(app_code);
@@ -109,6 +111,7 @@ export class Lookups {
       return noKey(user.remote_user, 'the value that the server lists is the key of another license');
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+      if (cause.details.http?.status === 401) throw cause;
       if (cause.kind === 'unavailable') return cause;
       return noKey(user.remote_user, `the value that the server lists is not its key (${cause.message})`);
     }
@@ -120,14 +123,6 @@ export class Lookups {
     this.#applications.set(app_code, application);
     return application;
   }
-}
-
-/** Whether a server may have stored the asked name so: in another spelling, cut, or without its domain. */
-function isStoredFor(name: string, asked: string): boolean {
-  const stored = foldName(name);
-  const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
-  const parts = [asked, asked.replace(/@.*$/, ''), asked.replace(/^.*\\/, '')];
-  return isCut || parts.some((part) => foldName(part) === stored);
 }
 
 function noKey(remote_user: string, why: string): Failure {

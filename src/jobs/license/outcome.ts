@@ -1,17 +1,17 @@
 import { notShown, otherKey } from '../../api/licensing/license-writes.ts';
-import { hasKeyOf, partOfKey, sizeOf, type License } from '../../api/licensing/license.ts';
+import { sizeOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
-import { isSent, type Case } from './case.ts';
-import { failureOf } from './case-words.ts';
-import type { RecordEvent } from './history.ts';
+import { answeredLicense, answerOf, type Case } from './case.ts';
+import { failureOf, storedInWords } from './case-words.ts';
+import type { LicenseHistory } from './history.ts';
 import type { End, Unmet } from './step.ts';
 
 export interface CaseOutcome {
   readonly status: End['outcome'];
   /** What was answered is always printed. */
   readonly license?: License | undefined;
-  /** The license of which a list shows only a part of its key. */
-  readonly part?: License | undefined;
+  /** The license whose listed value is no key, and is not printed. */
+  readonly unprinted?: License | undefined;
   readonly failure?: Failure | undefined;
   readonly warning?: string | undefined;
   /** Of a license that was resized; undefined also where the list did not tell it. */
@@ -20,18 +20,26 @@ export interface CaseOutcome {
   readonly unread?: Failure | undefined;
 }
 
-/** A part of a key is never printed: the license is met, and the run fails all the same. */
-export function outcomeOf(one: Case, end: End): CaseOutcome {
+/** @param whyNoKey why a listed license has no key that can be printed: it is met, and the run fails all the same */
+export async function outcomeOf(
+  one: Case,
+  end: End,
+  whyNoKey: (license: License) => Promise<Failure | undefined>,
+): Promise<CaseOutcome> {
   const outcome = wholeOutcomeOf(one, end);
   const { license } = outcome;
-  return license?.isPart
-    ? { ...outcome, license: undefined, part: license, failure: outcome.failure ?? partOfKey(license.key) }
-    : outcome;
+  const answered = answerOf(one)?.license;
+  const failure = license && license.key !== answered?.key ? await whyNoKey(license) : undefined;
+  if (!failure) return outcome;
+  // The answered key is printed where the list shows no key.
+  const own = answeredLicense(one);
+  if (own && !('why' in end)) return { ...outcome, license: own, warning: undefined };
+  return { ...outcome, license: undefined, unprinted: license, failure: outcome.failure ?? failure };
 }
 
 function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
-  const { asked, creation, last, requests } = one;
-  const answer = creation?.state === 'answered' ? creation : undefined;
+  const { asked, last } = one;
+  const answer = answerOf(one);
   const { license: answered, license_is } = answer ?? {};
   const unmet = (unknown: Unmet): CaseOutcome => ({
     status: unknown.outcome,
@@ -39,33 +47,29 @@ function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
     failure: failureOf(one, unknown),
   });
   if ('why' in end) return unmet(end);
-  const { outcome: status, license, licenses, unread } = end;
+  const { outcome: status, license, licenses, unread, storedAs } = end;
   // One key that was answered for several users is nobody's until a list says whose.
   if (!licenses && license_is !== 'as asked') return unmet({ do: 'end', outcome: 'unknown', why: { is: 'stopped' } });
-  const before = last?.listed && sizeOf(last.listed);
-  const size_before = status === 'resized' ? (before ?? requests.size_before) : undefined;
-  const isOther = answered && hasKeyOf(answered, license) === false;
-  if (license_is === 'as asked' && !isOther) return { status, license: answered, size_before, unread };
-  if (!answer || answered?.key === undefined || answered.isPart || answered.key === license.key)
-    return { status, license, size_before };
-  const warning = license_is === 'as asked' ? otherKey(asked, answered, license) : notShown(answer, asked).message;
-  return { status, license, size_before, warning };
+  const size_before = status === 'resized' ? last?.listed && sizeOf(last.listed) : undefined;
+  const warning = storedAs === undefined ? undefined : storedInWords(asked, storedAs);
+  if (license_is === 'as asked' && answered?.key === license.key)
+    return { status, license: answered, size_before, unread, warning };
+  if (!answer || answered?.key === undefined || answered.key === license.key)
+    return { status, license, size_before, warning };
+  const other = license_is === 'as asked' ? otherKey(asked, answered, license) : notShown(answer, asked).message;
+  return { status, license, size_before, warning: other };
 }
 
-/**
- * Tells the history that a license was created, or may have been, also where an earlier run asked for it and did not
- * live to tell. A change is recorded where it is sent.
- */
-export async function recordEnd(one: Case, { status, license, part }: CaseOutcome, record: RecordEvent): Promise<void> {
-  const { asked, posted, creation, requests } = one;
-  const isOpen = requests.answer !== undefined || (requests.unanswered ?? 0) > 0;
-  if (status === 'failed' || !(isSent(one) || isOpen)) return;
+/** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
+export async function recordEnd(
+  one: Case,
+  { status, license, unprinted }: CaseOutcome,
+  { record }: Pick<LicenseHistory, 'record'>,
+): Promise<void> {
+  const { asked, sent } = one;
+  if (status === 'failed' || !sent) return;
   const { remote_user, app_code, size_allowance } = asked;
-  const told = license ?? part ?? (creation?.state === 'answered' ? creation.license : undefined);
-  const license_code_end = told?.key?.slice(-4);
-  // Of an earlier run's POST only an answer shows that it was sent.
-  const { answer } = requests;
-  const isOwn = posted !== undefined || (answer && (answer.key_end ?? license_code_end) === license_code_end);
-  const event = status === 'unknown' ? status : isOwn ? 'created' : 'found';
-  await record({ event, remote_user, app_code, size_allowance, license_code_end });
+  const told = license ?? unprinted ?? answerOf(one)?.license;
+  const event = status === 'unknown' ? status : 'created';
+  await record({ event, remote_user, app_code, size_allowance, license_code_end: told?.key?.slice(-4) });
 }

@@ -1,234 +1,225 @@
-import type { Deciding } from '../../api/http/call.ts';
-import { identityOf, keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
-import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { OriginQueue } from '../../store/queue.ts';
-import type { PostEnd } from '../../store/request-history.ts';
-import { limiter } from '../work/pool.ts';
-import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
-import { after, isPending, nextStep, type Case, type SeenUser } from './case.ts';
+import { after, answeredLicense, answerOf, type Case, type SeenUser } from './case.ts';
+import { nextStep } from './next-step.ts';
 import { waitInWords } from './case-words.ts';
-import { recall, recordedChange, type Creations, type RecordEvent } from './history.ts';
-import { endOf, lookUp, nearIn, nothing, type LicenseUser, type Settling } from './license-user.ts';
-import { listAfterPost } from './list-users.ts';
-import { requestsOf, type RosterJob } from './roster-job.ts';
-import { sendInTurn, settleRequest, type PostSight } from './server-queue.ts';
-import type { RosterClaims } from './share-roster.ts';
-import { idle, type End, type LookUpStep, type Step, type Rules } from './step.ts';
+import { changeLicense } from './change-license.ts';
+import { closeShown } from './close-earlier.ts';
+import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
+import { FirstCreations, type CreationTurn } from './first-creations.ts';
+import { recall } from './history.ts';
+import type { Licenses } from './license-user.ts';
+import type { ListedUsers } from './lookups.ts';
+import { pauseAfter } from './pending.ts';
+import type { Unanswered, WriteSight } from './pending-writes.ts';
+import type { GivePorts } from './give-ports.ts';
+import { sendCreation } from './send-creation.ts';
+import { sightOf, withHint } from './sight.ts';
+import type { LookUpStep, Step } from './step.ts';
 
-export interface Ports extends Settling {
-  readonly rules: Rules;
-  /** Whether the run is about one user: no other POST moves the pages of a list meanwhile. */
-  readonly isAlone: boolean;
-  readonly concurrency: number;
-  readonly licensing: (app_code: number) => LicensingApi;
-  readonly job: RosterJob;
-  readonly claims: Omit<RosterClaims, 'releaseAll' | 'releaseBut'>;
-  readonly creations: Creations;
-  /** Of each application: the requests that its server may still carry out, of all runs. */
-  readonly queues: ReadonlyMap<number, OriginQueue>;
-  /** Aborted by Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-  /** Tells the history of this computer what was done. */
-  readonly record: RecordEvent;
-  /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
-  readonly agree?: ((one: Case) => Promise<void>) | undefined;
-  /** A user for whom this run created a license has several. */
-  readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
-}
+export type Performed = Extract<Step, { readonly do: 'look up' | 'ask' | 'create' | 'resize' }>;
 
-export interface Report {
-  /** Records what the server answered. */
-  answered(row: LicenseFields, creation: AnsweredCreation): Promise<void>;
-  end(one: Case, end: End): Promise<void>;
-  flush(): Promise<void>;
-}
-
-type Create = Extract<Step, { readonly do: 'create' }>;
-export type Performed = Exclude<Step, { readonly do: 'end' | 'wait for others' }>;
-
-/** Carries steps out, each with its lines in the record. Undefined: the run stopped before. */
+/** Carries steps out. Undefined: the run stopped before. */
 export class Performer {
-  readonly #ports: Ports;
+  readonly #ports: GivePorts;
   readonly #breaker: CircuitBreaker;
-  readonly #report: Pick<Report, 'answered'>;
-  readonly #limit: ReturnType<typeof limiter>;
-  /** Rows are claimed in their order, so that they are recorded and sent in it. */
-  readonly #inOrder = limiter(1);
-  readonly #oneAtATime = limiter(1);
-  /** Applications whose list holds what this run creates. */
-  readonly #conclusive = new Set<number>();
-  sending = 0;
-  /** When the run last said what it waits for. */
-  #said: Milliseconds = 0;
+  readonly #report: { answered(row: LicenseFields, creation: AnsweredCreation): void };
+  readonly #firsts: FirstCreations;
+  #sending = 0;
 
-  constructor(ports: Ports, breaker: CircuitBreaker, report: Pick<Report, 'answered'>) {
+  constructor(
+    ports: GivePorts,
+    breaker: CircuitBreaker,
+    report: { answered(row: LicenseFields, creation: AnsweredCreation): void },
+  ) {
     this.#ports = ports;
     this.#breaker = breaker;
     this.#report = report;
-    this.#limit = limiter(() => ([...ports.queues.values()].some((queue) => queue.isSlow()) ? 1 : ports.concurrency));
+    this.#firsts = new FirstCreations(ports, breaker);
+  }
+
+  get isSending(): boolean {
+    return this.#sending > 0;
   }
 
   async perform(one: Case, step: Performed): Promise<Case | undefined> {
-    if (step.do === 'look up') return isPending(one) ? this.#watch(one) : this.#lookUp(one, step);
-    if (step.do === 'create') return this.#create(one, step);
-    if (step.do === 'resize') return this.#resize(one, step.license);
-    const { agree, claims, creations, licensing } = this.#ports;
-    if (step.do === 'ask') {
-      await agree?.(await recall(one, creations, licensing));
-      return after(one, { event: 'agreed' });
-    }
-    if ((await this.#inOrder(() => claims.claim(one.asked))) === 'held') return after(one, { event: 'held' });
-    return after(one, { event: 'claimed', requests: requestsOf(one.asked, this.#ports) });
+    if (step.do === 'look up') return this.#lookUp(one, step);
+    if (step.do === 'create') return this.#create(one, step.before);
+    if (step.do === 'resize') return this.#resize(one, step.license, step.licenses);
+    const { agree, creations, lookups, placesOf } = this.#ports;
+    const { asked } = one;
+    const recorded = await placesOf(asked.app_code).store.known(asked);
+    await agree?.({ ...(await recall(one, creations, lookups)), recorded });
+    // No question is asked under a lock; what the lookup shows is looked up again under it.
+    return after(one, { event: 'agreed' });
   }
 
-  /** A lookup that fails creates nothing. */
-  async #lookUp(one: Case, { due, ...step }: LookUpStep): Promise<Case> {
-    const { licensing, rules, elapsed, isAlone } = this.#ports;
-    const { asked, seen, posted } = one;
-    // One that comes too early to settle a POST may find the license all the same.
-    const isEarly = due === 'now' && step.deciding && step.deciding.since > elapsed();
-    const deciding = isEarly ? undefined : step.deciding;
-    const api = deciding ? licensing(asked.app_code).deciding(deciding) : licensing(asked.app_code);
-    const lookedUp = (by: SeenUser['by'], result: SeenUser['result']): Case =>
-      after(one, { event: 'looked up', seen: { by, since: deciding?.since, result } });
+  /** One list for these users. @throws Failure of a list that is not answered */
+  list(cases: readonly Case[]): Promise<ListedUsers> {
+    return this.#ports.lookups.list(cases.map(({ asked }) => asked));
+  }
+
+  async #lookUp(one: Case, { when }: LookUpStep): Promise<Case> {
+    if (when === 'now') return this.see(one, -Infinity);
+    const { elapsed, sleep, note, lookups, rules } = this.#ports;
+    const due = this.#settledAt(one);
+    for (let count = one.seen ? 1 : 0; ; count += 1) {
+      const isWaiting = count > 0 && due > elapsed();
+      if (isWaiting && count === 1) note(waitInWords([one], due - elapsed()));
+      const pause = lookups.isByList(one.asked.app_code) ? Infinity : pauseAfter(count, rules.settle);
+      if (isWaiting) await sleep(Math.min(pause, due - elapsed()));
+      const seen = await this.see(one, due);
+      const step = nextStep(seen, rules);
+      if (step.do !== 'look up' || seen.seen?.isSettled || seen.seen?.result.shows === 'no answer') return seen;
+    }
+  }
+
+  /** When what earlier requests made is shown, if they were processed. */
+  #settledAt({ recorded, known, sent }: Case): Milliseconds {
+    const { elapsed, now, rules } = this.#ports;
+    const { pending = [], open } = recorded ?? {};
+    const moments = pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));
+    if (open) moments.push(open.answered + rules.settle);
+    if (sent) moments.push(sent.at + rules.settle);
+    if (known) moments.push(elapsed() - Math.max(0, now() - Date.parse(known.time)) + rules.settle);
+    return Math.max(-Infinity, ...moments);
+  }
+
+  /** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
+  async see(one: Case, due: Milliseconds): Promise<Case> {
+    const { rules, creations, lookups, names } = this.#ports;
+    const lookedUp = (sentAt: Milliseconds, result: SeenUser['result']): Case =>
+      after(one, { event: 'looked up', seen: { by: 'lookup', isSettled: sentAt >= due, result } });
     try {
-      const result = await this.#limit(() => lookUp(api, asked, seen ? nearIn(seen.result) : []));
+      const places = this.#ports.placesOf(one.asked.app_code);
+      const { sentAt, by, ...result } = await places.read(() => lookups.lookUp(one.asked, names));
       this.#breaker.answered();
-      // A license that an old answer shows is there.
-      const old = deciding && posted === undefined && result.shows === 'incomplete';
-      if (old) {
-        const found = await this.#limit(() => lookUp(licensing(asked.app_code), asked));
-        if (found.shows === 'licenses')
-          return after(one, { event: 'looked up', seen: { by: 'filter', result: found } });
+      if (by === 'filter' && result.shows === 'licenses') this.#firsts.found(one.asked);
+      const seen = lookedUp(sentAt, withHint(one, result));
+      if (one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license') return seen;
+      const recalled = await recall(seen, creations, lookups);
+      if (recalled.known && result.shows === 'nothing') {
+        // A server may have stored the name that this computer gave without its domain.
+        const parts = await places.read(() => lookups.lookUp(one.asked, 'all forms and parts'));
+        if (parts.shows === 'near') return { ...recalled, seen: lookedUp(parts.sentAt, parts).seen };
       }
-      const isMoving = !isAlone && result.unfiltered && result.shows !== 'licenses';
-      return lookedUp(isMoving ? 'moving list' : 'filter', result);
+      const early: SeenUser = { by: 'lookup', isSettled: false, result };
+      return sentAt >= this.#settledAt(recalled) ? recalled : { ...recalled, seen: early };
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
-      const isOptional = rules.wants === 'another license' && posted === undefined;
-      if (isOptional ? failure.isInterruption : endsRun(failure, this.#ports)) throw failure;
+      const isOptional = rules.wants === 'another license' && !one.sent;
+      if (isOptional ? failure.isInterruption : endsRun(failure, this.#ports.signal)) throw failure;
       if (failure.kind === 'unavailable') this.#breaker.failed(failure);
-      return lookedUp('filter', { shows: 'no answer', failure });
+      return lookedUp(Infinity, { shows: 'no answer', failure });
     }
   }
 
-  /**
-   * POSTs go one at a time until a list holds all earlier licenses and a new one; else the run stops
-   * (docs/exactly-once.md, A list is a hint).
-   */
-  async #create(asked: Case, step: Create): Promise<Case | undefined> {
-    const { licensing, rules, creations } = this.#ports;
-    const one = asked.isAgreed ? asked : await recall(asked, creations, licensing);
-    if (nextStep(one, idle, rules).do !== 'create' && one !== asked) return one;
-    const { app_code } = one.asked;
-    const result = one.seen?.result;
-    const earlier = result && 'unfiltered' in result ? result.unfiltered : undefined;
-    if (!earlier || rules.wants === 'another license' || this.#conclusive.has(app_code)) return this.#post(one, step);
-    return this.#oneAtATime(async () => {
-      const sent = await this.#post(one, step);
-      if (sent?.posted === undefined || this.#conclusive.has(app_code) || this.#breaker.stopped()) return sent;
-      const list = await listAfterPost(licensing(app_code), one.asked, earlier, rules.settle, this.#ports);
-      const failure = list instanceof Failure ? list : list.failure;
-      if (failure) this.#breaker.stop(failure);
-      else this.#conclusive.add(app_code);
-      if (list instanceof Failure) return sent;
-      const result = list.result ?? { ...nothing, unfiltered: { ...earlier, mayBeCut: failure !== undefined } };
-      const seen = { by: 'filter', since: sent.posted + rules.settle, result } as const;
-      return after(sent, { event: 'looked up', seen });
+  /** Asks for the license of the answered key, where no lookup shows it. */
+  async viewAnswered(one: Case): Promise<Case> {
+    const key = answeredLicense(one)?.key;
+    const isShown = nextStep(one, this.#ports.rules).do !== 'end' || one.seen?.result.shows === 'licenses';
+    if (key === undefined || isShown) return one;
+    return after(one, { event: 'key viewed', key: await this.#ports.lookups.viewAnswered(one.asked, key) });
+  }
+
+  async #create(one: Case, before: Case['before']): Promise<Case | undefined> {
+    return this.#firsts.around(one.asked, async (turn) => {
+      const sent = await this.#post(one, before, turn);
+      return turn === 'first' && sent && answerOf(sent) && !this.#breaker.stopped() ? this.#confirmFirst(sent) : sent;
     });
   }
 
-  /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
-  async #post(one: Case, step: Create): Promise<Case | undefined> {
-    const { licensing, claims, signal, rules, now, elapsed } = this.#ports;
-    const { asked, unanswered } = one;
-    const [api, queue] = [licensing(asked.app_code), this.#queueOf(one)];
-    let { before } = step;
-    /** All runs know of it before its place is free. */
-    const pend = async (end: PostEnd): Promise<void> => {
-      await claims.ended(asked, end);
-      await queue.pend();
-    };
-    const send = async (): Promise<Case | undefined> => {
-      if (this.#breaker.stopped()) return undefined;
-      const posted = (creation?: Creation): Case => after(one, { event: 'posted', at: elapsed(), creation, before });
-      this.sending += 1;
-      try {
-        const creation = await api.create(asked, () => claims.posting(asked));
-        if (creation.state === 'answered') {
-          this.#breaker.answered();
-          await this.#report.answered(asked, creation);
-        } else await pend(endOf(creation, now(), unanswered + 1));
-        return posted(creation);
-      } catch (cause) {
-        const isUnsent = cause === claims.lost() || cause === signal.reason;
-        if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
-        this.#breaker.stop(cause);
-        if (isUnsent) return undefined;
-        await pend({ event: 'ended', time: now(), unanswered: unanswered + 1 });
-        return posted();
-      } finally {
-        this.sending -= 1;
+  /** The first creation is looked for at once, and again after `--settle`. */
+  async #confirmFirst(sent: Case): Promise<Case> {
+    const { rules, sleep, elapsed } = this.#ports;
+    try {
+      const early = await this.see(sent, Infinity);
+      if (nextStep(early, rules).do !== 'look up') return early;
+      const due = this.#settledAt(sent);
+      this.#ports.note(waitInWords([sent], Math.max(0, due - elapsed())));
+      await sleep(Math.max(0, due - elapsed()));
+      return await this.viewAnswered(await this.see(sent, -Infinity));
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      // An answered license is reported whatever ends the run.
+      this.#breaker.stop(cause);
+      return sent;
+    }
+  }
+
+  /** A request that an interruption cut may have been sent: it is pending for later runs. */
+  async #post(one: Case, before: Case['before'], turn: CreationTurn): Promise<Case | undefined> {
+    const { placesOf, rules, signal, elapsed, note } = this.#ports;
+    const { asked } = one;
+    if (this.#breaker.stopped()) return undefined;
+    for (const { id } of one.recorded?.pending ?? [])
+      await placesOf(asked.app_code).store.end(id, { is: 'not carried out' });
+    this.#sending += 1;
+    try {
+      const write = {
+        size_allowance: asked.size_allowance,
+        licenses: before?.size,
+        unanswered: one.unanswered,
+        isFirst: turn === 'first',
+      };
+      const { value, lost, id } = await sendCreation(asked, write, this.#ports, this.#breaker);
+      const sent = after(one, { event: 'posted', sent: { id, at: elapsed(), creation: value }, before });
+      if (value !== 'interrupted' && value.state === 'answered') {
+        this.#breaker.answered();
+        this.#report.answered(asked, value);
       }
-    };
-    const again = async (): Promise<Case | undefined> => {
-      const seen = await this.#lookUp(one, { do: 'look up', due: 'now' });
-      const next = nextStep(seen, idle, rules);
-      if (next.do !== 'create') return seen;
-      ({ before } = next);
-      return undefined;
-    };
-    return sendInTurn(queue, { within: this.#limit, send: () => queue.send(send), again });
+      if (!lost || signal.aborted || nextStep(sent, rules).do === 'end') return sent;
+      if (this.#ports.concurrency === 1) note(waitInWords([sent], rules.settle));
+      return await this.#settle(sent, lost);
+    } finally {
+      this.#sending -= 1;
+    }
   }
 
-  /** Looks for a POST of this run without an answer until it is decided; no other is sent to that server meanwhile. */
-  async #watch(one: Case): Promise<Case> {
-    const { rules, elapsed, sleep, note, isAlone } = this.#ports;
-    if (isAlone) note(waitInWords([one], rules.settle));
-    const look = (deciding: Deciding): Promise<Case> => {
-      const isDue = elapsed() - Math.max(this.#said, one.posted ?? 0) >= 10_000;
-      if (isDue) note('waiting for requests without an answer, which the server may still carry out');
-      if (isDue) this.#said = elapsed();
-      return this.#lookUp(one, { do: 'look up', due: 'with others', deciding });
+  /** Looks for what a POST without a response made, until that is known. */
+  async #settle(sent: Case, lost: Unanswered): Promise<Case> {
+    const { placesOf, elapsed, signal } = this.#ports;
+    let seen = sent;
+    const look = async (): Promise<WriteSight> => {
+      const sentAt = elapsed();
+      seen = await this.see(sent, Infinity);
+      return sightOf(seen, sentAt);
     };
-    const seen = await settleRequest(this.#queueOf(one), look, postSightIn, { ...rules, elapsed, sleep });
-    const result = seen.seen?.result;
-    if (result?.shows === 'no answer') this.#breaker.stop(result.failure);
-    return seen;
+    try {
+      const places = placesOf(sent.asked.app_code);
+      if ((await places.settle(lost, look)) === 'shown' || !seen.seen) return seen;
+      const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
+      const isRepeated = nextStep(settled, this.#ports.rules).do === 'create';
+      // Later runs count it among those without a response.
+      await places.end(lost.id, isRepeated ? { is: 'not carried out' } : { is: 'no answer', n: 0 });
+      return settled;
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      this.#breaker.stop(cause);
+      if (signal.aborted || cause.isInterruption) return sent;
+      const result = { shows: 'no answer', failure: cause } as const;
+      return after(sent, { event: 'looked up', seen: { by: 'lookup', isSettled: true, result } });
+    }
   }
 
-  #queueOf({ asked: { app_code } }: Case): OriginQueue {
-    const queue = this.#ports.queues.get(app_code);
-    if (!queue) throw new Error(`application ${app_code} has no queue`);
-    return queue;
-  }
-
-  async #resize(one: Case, listed: License): Promise<Case | undefined> {
-    const { licensing, record, rules } = this.#ports;
+  async #resize(one: Case, listed: License, licenses: Licenses): Promise<Case | undefined> {
+    const { licensing, placesOf, rules } = this.#ports;
     const { asked } = one;
     const api = licensing(asked.app_code);
+    if (this.#breaker.stopped()) return undefined;
     const [key, size_before] = [keyOf(listed), sizeOf(listed)];
-    const found = rules.differs && (await this.#limit(() => api.view(key, listed)));
+    const found = rules.differs && (await placesOf(asked.app_code).read(() => api.view(key, listed)));
     if (found && sizeOf(found) !== size_before)
-      throw new Failure('rejected', `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
-    await this.#inOrder(() => undefined);
-    const fields = { size_allowance: asked.size_allowance };
-    const send = () => recordedChange(listed, fields, record, () => api.update(key, fields, listed));
-    const license = await this.#limit(async () => (this.#breaker.stopped() ? undefined : send()));
-    if (!license) return undefined;
+      throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);
+    await closeShown(one, licenses, this.#ports);
+    const change = { users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
+    const { history, signal } = this.#ports;
+    const ports = { api, places: placesOf(asked.app_code), history, signal, ...rules };
+    const license = await changeLicense(change, ports);
     this.#breaker.answered();
     return after(one, { event: 'resized', license, listed });
   }
-}
-
-/** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */
-function postSightIn({ seen, before }: Case): PostSight {
-  const result = seen?.result;
-  if (result?.shows === 'no answer') return result.failure.kind === 'unavailable' ? 'no answer' : 'refused';
-  const licenses = result && 'licenses' in result ? result.licenses : [];
-  return licenses.some((license) => !before?.has(identityOf(license))) ? 'shown' : 'not shown';
 }

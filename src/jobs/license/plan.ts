@@ -1,31 +1,31 @@
-import { Planned, type Deciding } from '../../api/http/call.ts';
+import { Planned } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { plainName } from '../../core/fold-name.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { noRequests, type OpenAnswer } from '../../store/request-history.ts';
+import { type LicenseWrites } from '../../store/record/joined-writes.ts';
+import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { caseOf, nextStep, type Case, type SeenUser } from './case.ts';
-import { failureOf, inWords } from './case-words.ts';
-import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
-import { listUsers, type KnownLicense, type FormerList, type ListingApi } from './list-users.ts';
+import { caseOf, type Case, type SeenUser } from './case.ts';
+import { nextStep } from './next-step.ts';
+import { changeInWords, failureOf, inWords } from './case-words.ts';
 import { recall, type Creations } from './history.ts';
+import { userKey, type LicenseUser } from './license-user.ts';
+import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
-import { answersBefore, type EarlierAnswers } from './roster-job.ts';
-import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
-import { idle, type Step, type Rules } from './step.ts';
+import { lookUpNow, type Acting, type Rules, type Step } from './step.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
-  /** When the lists that it follows from were begun, on the clock `elapsed`. */
-  readonly listedAt: Milliseconds;
-  /** Applications whose server tells as many licenses as it lists. */
-  readonly counted: ReadonlySet<number>;
+  /** Users of the list who are in no row; none where it was not read. */
+  readonly unasked: readonly LicenseUser[];
+  /** How many users count as to be created whom only a list does not show. */
+  readonly unsure: number;
 }
 
-/** A row, and what it needs by what was seen of it; `look up`: its license is created unless a lookup shows one. */
+/** A row, and what it needs by what was seen of it. */
 export interface PlannedRow {
   readonly row: LicenseFields;
   readonly seen: SeenUser;
@@ -39,133 +39,104 @@ export interface Planning {
   readonly looking?: ((count: number) => { step(): void; end(): void }) | undefined;
   readonly rules: Rules;
   readonly creations: Creations;
-  readonly licensing: (app_code: number) => ListingApi & Pick<LicensingApi, 'deciding'>;
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
-  /** What an earlier POST was answered, whose license no list has shown. */
-  readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
+  readonly lookups: Lookups;
+  readonly storeOf: (app_code: number) => LicenseWrites;
 }
 
-/** Decides by the list of each application; users whom it does not show are to be looked up. @throws as listRoster */
+/** Most users who are looked up one by one before they count as to be created. */
+const fewUsers = 20;
+
+/** Plans each row by one list of its application. @throws Failure of a list without a response */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const { seenOf, ...list } = await listRoster(rows, planning);
-  const planOne = (row: LicenseFields): PlannedRow => {
-    const seen = seenOf(row);
-    return planned(plannedCase(row, seen, planning), seen, planning);
+  const list = await planning.lookups.list(rows);
+  const unlisted: SeenUser = { by: 'hint', isSettled: false, result: { shows: 'nothing' } };
+  const planned = rows.map((row): PlannedRow => {
+    const result = list.resultOf(row);
+    if (!result) return { row, seen: unlisted, step: lookUpNow, status: 'create' };
+    return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), planning.rules);
+  });
+  const isSure = ({ row, step }: PlannedRow): boolean => step !== lookUpNow || list.counted.has(row.app_code);
+  return { rows: planned, unasked: list.unasked, unsure: planned.filter((one) => !isSure(one)).length };
+}
+
+/**
+ * Looks up the users whom only a list does not show, if they are few, and asks record and history about those to be
+ * created. @throws Failure of a lookup
+ */
+export async function decideAll(plan: Plan, planning: Planning, extent: 'few' | 'all'): Promise<Plan> {
+  const { rules, creations, lookups, concurrency, looking } = planning;
+  const open = plan.rows.filter(({ status }) => status === 'create');
+  const isLookedUp = extent === 'all' || (plan.unsure > 0 && plan.unsure <= fewUsers);
+  const recorded = await recordedOf(open, planning);
+  const decided = new Map<LicenseFields, PlannedRow>();
+  const decideOne = async ({ row, seen: hint }: PlannedRow): Promise<void> => {
+    const result = isLookedUp ? await lookups.lookUp(row, 'given') : hint.result;
+    const seen = { by: 'lookup', isSettled: true, result } as const;
+    const one = { ...caseOf(row, seen), recorded: recorded.get(row) ?? noWrites };
+    decided.set(row, plannedRow(await recall(one, creations, lookups), rules));
   };
-  return { ...list, rows: rows.map(planOne) };
+  const progress = isLookedUp ? looking?.(open.length) : undefined;
+  for await (const _ of pool(open, concurrency, decideOne)) progress?.step();
+  progress?.end();
+  const rows = plan.rows.map((one) => decided.get(one.row) ?? one);
+  return { ...plan, rows, unsure: isLookedUp ? 0 : plan.unsure };
 }
 
-function plannedCase(row: LicenseFields, seen: SeenUser, { answerOf }: Planning): Case {
-  const answer = answerOf(row);
-  return { ...caseOf(row, answer ? { answer } : noRequests, seen), claim: 'ours' };
+/** A ledger is asked about so many users at once. */
+const askedAtOnce = 1000;
+
+/** The writes of earlier runs for the users of these rows. */
+export async function recordedOf(
+  rows: readonly Pick<PlannedRow, 'row'>[],
+  { storeOf }: Pick<Planning, 'storeOf'>,
+): Promise<Map<LicenseFields, KnownWrites>> {
+  const recorded = new Map<LicenseFields, KnownWrites>();
+  for (const app_code of new Set(rows.map(({ row }) => row.app_code))) {
+    const own = rows.flatMap(({ row }) => (row.app_code === app_code ? [row] : []));
+    for (let at = 0; at < own.length; at += askedAtOnce) {
+      const some = own.slice(at, at + askedAtOnce);
+      const known = await storeOf(app_code).allKnown(some);
+      for (const [index, row] of some.entries()) {
+        const writes = known[index] ?? noWrites;
+        if (writes.pending.length > 0 || writes.open) recorded.set(row, writes);
+      }
+    }
+  }
+  return recorded;
 }
 
-function planned(one: Case, seen: SeenUser, { rules }: Planning): PlannedRow {
-  const step = nextStep(one, idle, rules);
+function plannedRow(one: Case, rules: Rules): PlannedRow {
+  const step = nextStep({ ...one, recorded: one.recorded ?? noWrites }, rules);
   const isMet = 'license' in step && !('why' in step);
   const isCreated = step.do === 'create' || step.do === 'look up';
   const status = isCreated ? 'create' : step.do === 'resize' ? 'resize' : isMet ? 'unchanged' : 'failed';
-  return { row: one.asked, seen, step, status };
+  return { row: one.asked, seen: one.seen ?? noHint, step, status };
 }
 
-/**
- * Reads the list of each application, `deciding` about POSTs where it is given. @param known what they were answered
- * @throws Failure of a list that cannot be read
- */
-export async function listRoster(
-  rows: readonly LicenseUser[],
-  {
-    licensing,
-    elapsed,
-    concurrency,
-    deciding,
-    known,
-  }: Pick<Planning, 'licensing' | 'elapsed' | 'concurrency'> & {
-    readonly deciding?: Deciding | undefined;
-    readonly known?: (app_code: number) => KnownLicense;
-  },
-) {
-  const listedAt = elapsed();
-  const lists = new Map<number, FormerList>();
-  for (const [app_code, users] of usersOfEachApp(rows)) {
-    const api = deciding ? licensing(app_code).deciding(deciding) : licensing(app_code);
-    lists.set(app_code, await listUsers(api, app_code, users, { concurrency, known: known?.(app_code) }));
-  }
-  const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
-  const since = deciding?.since;
-  const unlisted: SeenUser = { by: 'list', since, result: nothing };
-  return {
-    listedAt,
-    counted: new Set(counted),
-    seenOf({ remote_user, app_code }: LicenseUser): SeenUser {
-      const list = lists.get(app_code);
-      const result = list?.lookupResult(remote_user);
-      if (result) return { by: 'filter', since, result };
-      const near = list?.nearOf(remote_user) ?? [];
-      return near.length === 0 ? unlisted : { by: 'list', since, result: withNear(nothing, near) };
-    },
+const noHint: SeenUser = { by: 'hint', isSettled: false, result: { shows: 'nothing' } };
+
+/** Refuses what a person did not agree to: a license that needs another write than the plan said. */
+export function agreedIn({ rows }: Plan): NonNullable<Rules['differs']> {
+  const planned = new Map(rows.map((one) => [one.row, one]));
+  return (asked, step: Acting) => {
+    const plan = planned.get(asked);
+    if (!plan || step.do === 'end') return undefined;
+    const before = plan.step.do === 'resize' ? sizeOf(plan.step.license) : undefined;
+    const isSame = step.do === plan.status && (step.do !== 'resize' || sizeOf(step.license) === before);
+    const now = step.do === 'create' ? 'has no license' : `has a license of size ${sizeOf(step.license) ?? '?'}`;
+    return isSame ? undefined : `changed meanwhile: the user ${now}, and the plan was to ${planWord(plan, before)}`;
   };
 }
 
-/**
- * Looks up the undecided, and asks the history about users to be created.
- * @param believed applications whose list needs no lookups @throws Failure of a lookup
- */
-export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
-  const decided = new Map<LicenseFields, PlannedRow>();
-  const seeOne = async ({ row, seen, step }: PlannedRow): Promise<SeenUser> => {
-    if (step.do !== 'look up') return seen;
-    const near = nearIn(seen.result);
-    const api = planning.licensing(row.app_code);
-    const result = believed.has(row.app_code) ? withNear(nothing, near) : await lookUp(api, row, near);
-    return { by: 'filter', result };
-  };
-  const decideOne = async (undecided: PlannedRow): Promise<void> => {
-    const { row } = undecided;
-    const seen = await seeOne(undecided);
-    const one = plannedCase(row, seen, planning);
-    const isCreated = planned(one, seen, planning).step.do === 'create';
-    const known = isCreated ? await recall(one, planning.creations, planning.licensing) : one;
-    decided.set(row, planned(known, seen, planning));
-  };
-  const open = plan.rows.filter(({ status }) => status === 'create');
-  const progress = planning.looking?.(open.length);
-  for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
-  progress?.end();
-  return { ...plan, rows: plan.rows.map((one) => decided.get(one.row) ?? one) };
-}
-
-/**
- * Rows are claimed only to create their licenses, when they are reached, and to close open answers
- * (docs/exactly-once.md, Claims). @throws Failure unavailable, config, or of a list that cannot be read
- */
-export async function planClaimed(
-  rows: readonly LicenseFields[],
-  planning: Omit<Planning, 'answerOf'>,
-  claiming: Omit<SharingRoster, 'listedAt' | 'before'> & EarlierAnswers,
-): Promise<Pick<Planning, 'answerOf'> & { readonly plan: Plan; readonly claims: RosterClaims }> {
-  // Claims that cannot be used are known before anything is listed or changed.
-  const before = new Map<number, Milliseconds>();
-  for (const [app_code, own] of claiming.claims) before.set(app_code, (await own.takeFree([])).now);
-  const answerOf = await answersBefore(rows, claiming);
-  const plan = await planRoster(rows, { ...planning, answerOf });
-  // Rows that need no POST are claimed for this alone.
-  const closed = plan.rows.flatMap(({ row, seen }) => (seen.result.shows === 'licenses' && answerOf(row) ? [row] : []));
-  for (const [app_code, users] of usersOfEachApp(closed)) {
-    const own = claiming.claims.get(app_code);
-    await own?.takeFree(users);
-    await own?.release(users, new Set(users));
-  }
-  const sent = plan.rows.flatMap((one) => (one.status === 'create' || refusalOf(one)?.why === 'open' ? [one.row] : []));
-  const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });
-  return { plan, claims, answerOf };
+function planWord({ status, row }: PlannedRow, before: number | undefined): string {
+  if (status === 'resize') return `resize ${changeInWords(before, row.size_allowance)}`;
+  return status === 'create' ? 'create one' : 'leave it as it was';
 }
 
 /** Why nothing can be done for a row; undefined where something can. */
 export function refusalOf({ row, seen, step }: PlannedRow) {
   if (step.do !== 'end' || !('why' in step)) return undefined;
-  return { why: step.why.is, failure: failureOf(caseOf(row, noRequests, seen), step) };
+  return { why: step.why.is, failure: failureOf(caseOf(row, seen), step) };
 }
 
 /** What a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */

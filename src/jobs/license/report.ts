@@ -1,14 +1,15 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import { partOfKey, type License } from '../../api/licensing/license.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { resultsInOrder } from '../work/pool.ts';
 import type { Case } from './case.ts';
-import { inWords, mayBeCut, sendAgainHint } from './case-words.ts';
-import { endOf } from './license-user.ts';
+import { answerOf } from './case.ts';
+import { inWords, sendAgainHint } from './case-words.ts';
 import { fatalKinds } from './circuit-breaker.ts';
+import type { GiveReport } from './give.ts';
 import { outcomeOf, recordEnd } from './outcome.ts';
-import type { Ports } from './perform.ts';
+import type { GivePorts } from './give-ports.ts';
 import type { End } from './step.ts';
 
 /** What came of a row; of a dry run, what would. */
@@ -35,60 +36,61 @@ export function resultOf<S>(
 /** An unknown row whose POST was answered. `open`: no list shows it, and only `--send-again` goes on with it. */
 type AnsweredOnly = 'open' | 'unconfirmed';
 
-type Reporting = Pick<Ports, 'claims' | 'now' | 'warn' | 'record'> & {
+export interface Reporting extends Pick<GivePorts, 'history' | 'lookups' | 'warn'> {
   /** Counts the rows that need no more work. */
   readonly progress: { step(): void; end(): void };
-};
+}
 
-/** The results of the rows, on their way to the record and then to the reader. @param listed keys of the plan's list */
-export function rosterReport({ claims, now, warn, record, progress }: Reporting, listed: Iterable<string>) {
+export type RosterReport = ReturnType<typeof rosterReport>;
+
+/** The results of the rows, on their way to history and reader. @param listed keys of the plan's list */
+export function rosterReport({ history, lookups, warn, progress }: Reporting, listed: Iterable<string>) {
   const ready = resultsInOrder<LicenseFields, RowResult>();
-  const writing = new Set<Promise<void>>();
   const answeredOnly = new Map<LicenseFields, AnsweredOnly>();
   /** The users of each key that the list showed or that was answered; most runs have no answer, and need none. */
   let keys: Map<string, 'one' | 'several'> | undefined;
   const accepted: (Failure | undefined)[] = [];
 
   const noteUnknown = (one: Case, end: End): void => {
-    const isAnswered = one.creation?.state === 'answered';
-    const isOpen = 'why' in end && end.why.is === 'open';
+    const isAnswered = answerOf(one) !== undefined;
     const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
-    if (isAnswered && (isUnread || mayBeCut(one))) answeredOnly.set(one.asked, 'unconfirmed');
-    else if (isAnswered || (isOpen && !mayBeCut(one))) answeredOnly.set(one.asked, 'open');
+    if (isAnswered && isUnread) answeredOnly.set(one.asked, 'unconfirmed');
+    else if (isAnswered || ('why' in end && end.why.is === 'open')) answeredOnly.set(one.asked, 'open');
   };
-
-  return {
-    answeredOnly,
-    /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
-    async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
+  /** The case, of which an answered key that several users have is nobody's. */
+  const withOwnKey = (one: Case): Case => {
+    const creation = answerOf(one);
+    if (!one.sent || !creation || keys?.get(creation.license?.key ?? '') !== 'several') return one;
+    return { ...one, sent: { ...one.sent, creation: { ...creation, license_is: 'of several users' } } };
+  };
+  const report: GiveReport = {
+    answered(_row: LicenseFields, creation: AnsweredCreation): void {
       keys ??= new Map(Array.from(listed, (key) => [key, 'one']));
       const key = creation.license?.key;
       if (key !== undefined) keys.set(key, keys.has(key) ? 'several' : 'one');
       // The progress counts the row as done: one list at the end confirms all rows.
       progress.step();
-      const recording = claims.ended(row, endOf(creation, now(), 0));
-      writing.add(recording);
-      // A failed write is kept, so that `flush` throws it.
-      recording.then(
-        () => writing.delete(recording),
-        () => undefined,
-      );
     },
-    /** Tells the history of an outcome, then reports it. */
     async end(ended: Case, end: End): Promise<void> {
-      const { asked, creation } = ended;
-      const isShared = creation?.state === 'answered' && keys?.get(creation.license?.key ?? '') === 'several';
-      const one = isShared ? { ...ended, creation: { ...creation, license_is: 'of several users' as const } } : ended;
-      const outcome = outcomeOf(one, end);
+      const one = withOwnKey(ended);
+      const { asked } = one;
+      const outcome = await outcomeOf(one, end, (license) => lookups.whyNoKey(asked, license));
       const { status, license = null, failure, warning, size_before = null } = outcome;
       if (warning !== undefined) warn(warning);
-      await recordEnd(one, outcome, record);
+      await recordEnd(one, outcome, history);
       if (!('why' in end) && !end.licenses && status === 'created') accepted.push(end.unread);
-      if (creation?.state !== 'answered') progress.step();
+      if (!answerOf(one)) progress.step();
       if (status === 'unknown') noteUnknown(one, end);
       ready.put(asked, resultOf(asked, status, license, failure?.message, size_before));
-      // A row whose request is unconfirmed is given back at the end, with the time of that request.
-      if (status !== 'unknown') await claims.release(asked);
+    },
+  };
+  return {
+    ...report,
+    answeredOnly,
+    /** The result of a row whose license is as it should be. */
+    async unchanged(asked: LicenseFields, license: License): Promise<RowResult> {
+      const failure = await lookups.whyNoKey(asked, license);
+      return resultOf(asked, 'unchanged', failure ? null : license, failure?.message);
     },
     warnOfAccepted(): void {
       const [why] = accepted;
@@ -101,7 +103,6 @@ export function rosterReport({ claims, now, warn, record, progress }: Reporting,
         : 'no list was read yet: the next run confirms it';
       warn(`${said}; ${unread}`);
     },
-    flush: async () => void (await Promise.all(writing)),
     close: () => ready.close(),
     /** Resolves when the row has a result; undefined where the run ended without one. */
     of: (row: LicenseFields) => ready.take(row),
@@ -111,7 +112,7 @@ export function rosterReport({ claims, now, warn, record, progress }: Reporting,
 const maxNamedUsers = 20;
 
 /** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
-export function countOutcomes({ where, resume }: { readonly where: string; readonly resume: string }, total: number) {
+export function countOutcomes({ where, again }: { readonly where: string; readonly again: string }, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   const [failed, masked]: [RowResult[], RowResult[]] = [[], []];
   const unknown = new Map<LicenseFields, AnsweredOnly | 'unanswered'>();
@@ -143,19 +144,20 @@ export function countOutcomes({ where, resume }: { readonly where: string; reado
         named('answered, but not yet confirmed by a list', unknownAs('unconfirmed')),
         named('sent, but not confirmed', unknownAs('unanswered')),
         named('failed', failed),
-        named('listed with a part of their key', masked),
+        named('listed without a key that can be printed', masked),
       ];
       const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
-      const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
+      const kind = counts.unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
       const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
       const retryable = stopped !== undefined || open.length + similar + masked.length < undone;
-      const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
+      const repeat = retryable ? `Run the same command again, which plans again: ${again}` : undefined;
       const [first, ...others] = open;
       const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;
       const wayOut = first && [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
       const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
+      const keyless = masked.length > 0 && 'Ask who runs the server for the key of such a license';
       const details = {
-        hint: [alike, masked.length > 0 && partOfKey().details.hint, resumes, wayOut].filter(Boolean).join('. '),
+        hint: [alike, keyless, repeat, wayOut].filter(Boolean).join('. '),
         retryable,
       };
       if (!stopped) return new Failure(kind, message, details);

@@ -4,8 +4,8 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import type { GivenNames, SendChange } from './given-names.ts';
-import { changesOf, recordedChange, type RecordEvent } from './history.ts';
+import { changeLicense, whileLocked, type ChangePorts, type LockingPorts } from './change-license.ts';
+import { changesOf } from './history.ts';
 import { nameIndex } from './list-reading.ts';
 import { usersOfEachApp } from './license-user.ts';
 import { resultOf, type RowResult } from './report.ts';
@@ -63,16 +63,13 @@ export interface MissingUsers {
 
 /**
  * Finds the licenses, not yet retired, whose user is in no row.
- * @param known which licenses are retired, and of which user somebody has agreed to one
+ * @param known which licenses are retired
  * @throws Failure incomplete where a list is not whole; unavailable where it does not say whose the licenses are
  */
 export async function missingUsers(
   rows: readonly LicenseFields[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
-  known: {
-    readonly isRetired: (license: License) => boolean;
-    readonly isAccepted: (user: LicenseFields) => boolean;
-  },
+  known: { readonly isRetired: (license: License) => boolean },
 ): Promise<MissingUsers> {
   const missing = new Map<string, MissingUser>();
   const similar = new Map<string, MissingUsers['similar'][number]>();
@@ -89,7 +86,7 @@ export async function missingUsers(
       active.add(key);
       const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };
       const [row] = candidatesOf(remote_user);
-      if (wanted.has(remote_user) || known.isAccepted(user)) continue;
+      if (wanted.has(remote_user)) continue;
       if (row === undefined) missing.set(key, user);
       else similar.set(remote_user, { listed: remote_user, row });
     }
@@ -100,19 +97,19 @@ export async function missingUsers(
 /** Retires the license if it is still of that user. @throws Failure rejected if somebody changed it, or as a change */
 export async function retireMissing(
   { key, ...user }: MissingUser,
-  api: Pick<LicensingApi, 'view' | 'update'>,
   now: number,
-  record: RecordEvent,
-  names: GivenNames,
+  ports: ChangePorts & LockingPorts,
 ): Promise<RowResult<'retired'>> {
-  const found = await api.view(key);
-  const name = textOf(found, 'remote_user');
-  if (name !== user.remote_user)
-    throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
-  const fields = retiredFields(name, key, now);
-  const change: SendChange = (before) => api.update(key, fields, found, before);
-  const license = await recordedChange(found, fields, record, change, names);
-  return retiredRow(user, 'retired', license, sizeOf(found));
+  const { app_code } = user;
+  const fields = retiredFields(user.remote_user, key, now);
+  const users = [user, { remote_user: fields.remote_user, app_code }];
+  return whileLocked(users, ports, async () => {
+    const found = await ports.places.read(() => ports.api.view(key));
+    const name = textOf(found, 'remote_user');
+    if (name !== user.remote_user)
+      throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
+    return retiredRow(user, 'retired', await changeLicense({ users, found, fields }, ports), sizeOf(found));
+  });
 }
 
 export function retiredRow<S>(

@@ -4,19 +4,16 @@ import { randomBytes } from '../../core/outside.ts';
 import { urlOf } from '../../schema/profile.ts';
 import { originOf } from '../../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
-import type { EntryOf, HistoryEvents } from '../../store/record/history.ts';
-import type { LedgerRun, openLedgers } from './run-ledgers.ts';
+import type { EntryOf, HistoryEvents, RunStamp } from '../../store/record/history.ts';
+import type { RunHost, openLedgers } from './run-ledgers.ts';
 
 export type RunHistory = ReturnType<typeof openRunHistory>;
 
 /** The history of this computer, to read and to add to; its code is loaded when it is used. */
 export function openRunHistory(
-  { command, host, options, messages, identityOf }: LedgerRun,
+  { command, runName, host, options, messages, identityOf }: RunHost,
   tell: ReturnType<typeof openLedgers>['tell'],
 ) {
-  // Drawn where it is used: node:crypto is no part of a plain list.
-  let drawn: string | undefined;
-  const runName = (): string => (drawn ??= drawRun());
   const appending = once(async () => {
     const { openHistory } = await import('../../store/record/history.ts');
     return openHistory({ run: runName(), command }, host);
@@ -33,13 +30,13 @@ export function openRunHistory(
     /** Where this run tells what it does on that server. */
     recorder: (credential: LicensingCredential | ChatCredential) => ({
       run: runName(),
-      /** Appends to the history; where it cannot be written there is a warning, once. */
-      async record(event: HistoryEvents[keyof HistoryEvents]): Promise<void> {
+      /** Appends to the history, for another run if one is named; if it cannot be written there is a warning, once. */
+      async record(event: HistoryEvents[keyof HistoryEvents], by?: RunStamp): Promise<void> {
         if (options.dry_run) return;
         const append = await appending();
         const [origin, given] = [identityOf(credential), originOf(urlOf(credential))];
         const url = origin === 'sandbox' || origin === given ? undefined : given;
-        const place = { origin, url, profile: credential.profile };
+        const place = { origin, url, profile: credential.profile, ...by };
         const telling = append(place, event, async (entry) => {
           if (credential.kind === 'licensing' && 'remote_user' in entry) await tell(credential, entry);
         });
@@ -47,6 +44,13 @@ export function openRunHistory(
       },
     }),
   };
+}
+
+/** A name for each run, drawn when it is used. */
+export function runNames(): () => string {
+  // node:crypto is no part of a plain list.
+  let drawn: string | undefined;
+  return () => (drawn ??= drawRun());
 }
 
 /** Four signs that nobody mistakes for one another when they are read out. */

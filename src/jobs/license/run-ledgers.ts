@@ -1,5 +1,6 @@
 import { defaultTimeout } from '../../api/http/connect.ts';
 import { once } from '../../core/batch.ts';
+import { randomBytes } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, labelled, orWarn, warnOnce } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -7,19 +8,18 @@ import { variableWithText, type Alarm } from '../../core/system.ts';
 import { readLedgerUrl } from '../../schema/ledger-url.ts';
 import { refuseReadOnly, type ChatCredential, type LicensingCredential } from '../../store/account/credentials.ts';
 import type { StoredProfiles } from '../../store/account/profiles.ts';
-import { withTake, type ClaimingJob } from '../../store/claims.ts';
-import { jointClaims } from '../../store/joint-claims.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Surroundings } from '../../store/lock/lock.ts';
-import { openQueue, type Queueing } from '../../store/queue.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import type { OpenAnswer } from '../../store/request-history.ts';
+import { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Creations } from './history.ts';
 
 /** The run whose ledgers and history are opened. */
-export interface LedgerRun {
+export interface RunHost {
   readonly command: string;
+  /** The name of the run in the history. */
+  readonly runName: () => string;
   readonly host: Surroundings & { readonly alarm: Alarm };
   readonly options: Partial<Record<'sandbox' | 'dry_run', boolean> & Record<'profile' | 'ca_file', string>> & {
     readonly timeout?: Milliseconds;
@@ -35,64 +35,22 @@ export interface LedgerRun {
 export type RunLedgers = ReturnType<typeof openLedgers>['ledgers'];
 
 const variableName = 'CHATELAINE_LEDGER';
-/** A POST is remembered for at least so long. */
-const day: Milliseconds = 86_400_000;
 
 /**
- * Who creates licenses for which users: on this machine, or in a ledger that several machines share, whose code is
- * loaded where one is configured. `close` ends the sessions, and frees claims.
+ * What runs know of one another's writes: on this machine, and in a ledger that several machines share, whose code is
+ * loaded where one is configured. `close` ends the sessions, and frees locks.
  */
-export function openLedgers(run: LedgerRun) {
-  const { host, options, messages, signal, identityOf } = run;
-  const { opened, ledgerFor, targetOf, configured } = ledgerPlaces(run);
-  const queues = new Map<string, ReturnType<typeof openRun>>();
+export function openLedgers(run: RunHost) {
+  const { host, options, messages, identityOf } = run;
+  const { opened, ledgerFor, configured } = ledgerPlaces(run);
+  const stores = new Map<string, Promise<LicenseWrites>>();
   const ledgers = {
-    /**
-     * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
-     * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
-     */
-    async claims(account: LicensingCredential, app_code: number, settle: Milliseconds, width = 1, job?: ClaimingJob) {
-      const target = targetOf(account, app_code);
-      const requestLimit = options.timeout ?? defaultTimeout;
-      const { note, warn } = messages;
-      const claiming = { settle, remember: Math.max(settle, day), signal, note, requestLimit, width };
-      const { openClaims } = await import('../../store/lock/local-claims.ts');
+    /** The locks and the record of that server. @throws Failure of a ledger that cannot be reached */
+    async writes(account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
       const origin = identityOf(account);
-      const ledger = await ledgerFor(account);
-      const opening = queues.get(origin) ?? openRun(origin, ledger, { ...claiming, warn }, host);
-      queues.set(origin, opening);
-      const { by, local: own, queue } = await opening;
-      const local = await openClaims(target, host, { ...claiming, by, queue: own, job });
-      const shared = await ledger?.claims(target, claiming);
-      return { ...withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming), queue };
-    },
-    /**
-     * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
-     * asked is a warning. @throws Failure config where the record of requests is damaged
-     */
-    async openAnswers(account: LicensingCredential, app_code: number, users: readonly string[]) {
-      const target = targetOf(account, app_code);
-      const { recordedOf } = await import('../../store/lock/local-claims.ts');
-      const local = new Map<string, OpenAnswer>();
-      for (const [user, { history }] of await recordedOf(target, users, host))
-        if (history.answer) local.set(user, history.answer);
-      try {
-        return new Map([...local, ...((await (await ledgerFor(account))?.openAnswers(target, users)) ?? [])]);
-      } catch (cause) {
-        if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-        messages.warn(`${cause.message}; cannot see what other machines requested`);
-        return local;
-      }
-    },
-    /** The requests that this computer recorded for users whom a job, begun then, held last; its runs have ended. */
-    async ofJob(
-      account: LicensingCredential,
-      app_code: number,
-      users: readonly string[],
-      job: { readonly name: string; readonly begun: Milliseconds },
-    ) {
-      const { historiesOfJob } = await import('../../store/lock/local-claims.ts');
-      return historiesOfJob(targetOf(account, app_code), users, job, host);
+      const opening = stores.get(origin) ?? openWrites(run, origin, await ledgerFor(account), settle);
+      stores.set(origin, opening);
+      return opening;
     },
     /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
     creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]) {
@@ -100,7 +58,7 @@ export function openLedgers(run: LedgerRun) {
         const account = options.sandbox ? undefined : accountOf(app_code);
         const told = async (user: string) => {
           const ledger = account && !options.dry_run ? await ledgerFor(account) : undefined;
-          return account && ledger ? ledger.told(targetOf(account, app_code), user) : [];
+          return account && ledger ? ledger.history.told(user) : [];
         };
         return account && { app_code, origin: identityOf(account), told };
       };
@@ -113,7 +71,6 @@ export function openLedgers(run: LedgerRun) {
         isReset,
         of: async (app_code: number, user: string) => (await opened()).of(app_code, user),
         others: async (app_code: number, user: string) => (await opened()).others(app_code, user),
-        nameWith: async (app_code: number, text: string) => (await opened()).nameWith(app_code, text),
       };
     },
     ...configured,
@@ -124,25 +81,22 @@ export function openLedgers(run: LedgerRun) {
     ledgers,
     /** Tells a ledger what was done, where there is one. */
     async tell(account: LicensingCredential, entry: HistoryEntry): Promise<void> {
-      const { app_code = account.app_code } = entry;
-      const telling = async () => {
-        const ledger = app_code === undefined ? undefined : await ledgerFor(account);
-        if (ledger && app_code !== undefined) await ledger.tell(targetOf(account, app_code), entry);
-      };
+      const telling = async () => (await ledgerFor(account))?.history.tell(entry);
       await orWarn(telling(), warn, untold);
     },
     /** A request that is no POST for a license had no answer. */
     unanswered(): void {
-      for (const opening of queues.values()) void opening.then(({ queue }) => queue.unanswered());
+      for (const opening of stores.values()) void opening.then((store) => store.unanswered());
     },
     async close(): Promise<void> {
+      for (const store of stores.values()) await orWarn((await store).close(), warn, untold);
       for (const ledger of opened.values()) await orWarn((await ledger).close(), warn, untold);
     },
   };
 }
 
 /** Which ledger there is: that of the variable, else of a profile. */
-function ledgerPlaces({ host, options, signal, profiles, identityOf, watch, isReadOnly }: LedgerRun) {
+function ledgerPlaces({ host, options, signal, profiles, watch, isReadOnly }: RunHost) {
   const opened = new Map<string, Promise<Ledger>>();
   const open = (url: string): Promise<Ledger> => {
     const known = opened.get(url) ?? load(url);
@@ -151,15 +105,8 @@ function ledgerPlaces({ host, options, signal, profiles, identityOf, watch, isRe
   };
   const openIf = async (url: string | undefined) => (url === undefined ? undefined : open(url));
   const load = async (url: string): Promise<Ledger> => {
-    const { openLedger } = await import('../../store/ledger/ledger.ts');
-    const ledger = openLedger(url, { ...host, signal, caFile: options.ca_file, watch });
-    return {
-      ...ledger,
-      async init() {
-        refuseReadOnly({ read_only: isReadOnly });
-        return await ledger.init();
-      },
-    };
+    const { Ledger: LedgerCode } = await import('../../store/ledger/ledger.ts');
+    return new LedgerCode(url, { ...host, signal, caFile: options.ca_file, watch });
   };
   const explicit = (): string | undefined => {
     const text = variableWithText(host.system.env, variableName);
@@ -167,13 +114,17 @@ function ledgerPlaces({ host, options, signal, profiles, identityOf, watch, isRe
   };
   const ledgerFor = async (account: LicensingCredential): Promise<Ledger | undefined> =>
     options.sandbox ? undefined : openIf(explicit() ?? account.ledger);
-  const targetOf = (account: LicensingCredential, app_code: number): string => `${identityOf(account)} ${app_code}`;
   const any = async (): Promise<Ledger | undefined> => {
     const name = options.profile ?? (await profiles().defaults()).licensing;
     const profile = name === undefined ? undefined : await profiles().find(name);
     return openIf(explicit() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined));
   };
   const configured = {
+    /** Creates the tables of that ledger. @throws Failure config for a read-only run */
+    async init(ledger: Ledger) {
+      refuseReadOnly({ read_only: isReadOnly });
+      return ledger.init();
+    },
     /** The one in use; undefined where none is configured. */
     any,
     /** @throws Failure config where none is configured */
@@ -195,22 +146,34 @@ function ledgerPlaces({ host, options, signal, profiles, identityOf, watch, isRe
       return Promise.all([...sources].map(async ([one, source]) => ({ source, ledger: await open(one) })));
     },
   };
-  return { opened, ledgerFor, targetOf, configured };
+  return { opened, ledgerFor, configured };
 }
 
-/** The part of a run that others see who send requests to that server. */
-async function openRun(
+/** The writes of a run at one server, as all runs see them. */
+async function openWrites(
+  { host, options, signal, messages, command, runName }: RunHost,
   origin: string,
   ledger: Ledger | undefined,
-  claiming: Parameters<Ledger['queue']>[1] & Pick<Queueing, 'warn'>,
-  host: Surroundings,
-) {
-  const { localQueue, localUnderWay } = await import('../../store/lock/local-queue.ts');
-  const { runName } = await import('../../store/lock/request-record.ts');
-  const [by, local] = [runName(origin, claiming.width), await localQueue(origin, host)];
-  const shared = ledger ? [await ledger.queue(origin, claiming)] : [];
+  settle: Milliseconds,
+): Promise<LicenseWrites> {
+  const { localWrites } = await import('../../store/record/local-writes.ts');
+  const token = randomBytes(8).toString('hex');
+  const named = { run: runName(), command };
+  const isDry = options.dry_run === true;
+  const local = await localWrites(origin, { ...named, token, isDry, warn: messages.warn }, host);
+  const requestLimit = options.timeout ?? defaultTimeout;
+  const shared =
+    ledger && !isDry
+      ? [await ledger.writes(origin, { token, ...named, settle, requestLimit, note: messages.note })]
+      : [];
   const { elapsed, random, sleep } = host.clock;
-  const drawn = (span: Milliseconds) => sleep(span * (0.5 + random()), claiming.signal);
-  const underWay = await localUnderWay(origin, by, host);
-  return { by, local, queue: openQueue([local, ...shared], { ...claiming, by, underWay, elapsed, sleep: drawn }) };
+  return new LicenseWrites([local, ...shared], {
+    ...messages,
+    token,
+    settle,
+    elapsed,
+    random,
+    sleep: (span) => sleep(span, signal),
+    isDry,
+  });
 }

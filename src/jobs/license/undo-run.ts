@@ -1,9 +1,9 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { changeInWords } from './case-words.ts';
 import type { PastChange } from './history.ts';
+import type { Lookups } from './lookups.ts';
 
 /** What a run did to one license, and how it is undone. */
 export interface UndoStep {
@@ -18,14 +18,9 @@ export interface UndoStep {
  * Finds each license as the run left it: by user, size and key end. One that was changed since is left alone.
  * @throws Failure of a lookup
  */
-export async function planUndo(
-  changes: readonly PastChange[],
-  licensing: (app_code: number | undefined) => Pick<LicensingApi, 'ofUser'>,
-  misread: 'refuse' | 'tell',
-): Promise<UndoStep[]> {
+export async function planUndo(changes: readonly PastChange[], lookups: Pick<Lookups, 'lookUp'>): Promise<UndoStep[]> {
   const steps: UndoStep[] = [];
-  for (const change of joinChanges(changes))
-    steps.push({ change, undo: await undoOf(change, licensing(change.app_code), misread) });
+  for (const change of joinChanges(changes)) steps.push({ change, undo: await undoOf(change, lookups) });
   return steps;
 }
 
@@ -55,18 +50,20 @@ function userBefore({ remote_user, remote_user_before }: PastChange): string {
   return remote_user_before ?? remote_user;
 }
 
-async function undoOf(
-  change: PastChange,
-  api: Pick<LicensingApi, 'ofUser'>,
-  misread: 'refuse' | 'tell',
-): Promise<UndoStep['undo']> {
-  const { app_code, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
+async function undoOf(change: PastChange, lookups: Pick<Lookups, 'lookUp'>): Promise<UndoStep['undo']> {
+  const { app_code = 0, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
   const { size_allowance_before: size } = change;
   const user = userBefore(change);
+  const licensesOf = async (name: string): Promise<readonly License[]> => {
+    const found = await lookups.lookUp({ remote_user: name, app_code }, 'given');
+    if (found.shows === 'incomplete') throw found.failure;
+    return found.shows === 'licenses' ? found.licenses : [];
+  };
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
-    const { exact } = await api.ofUser({ remote_user: name, app_code }, misread);
     const text = asSize?.toString();
-    const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
+    const ofSize = (await licensesOf(name)).filter(
+      (one) => text === undefined || textOf(one, 'size_allowance') === text,
+    );
     return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
   };
   if (app !== undefined) return { is: 'refused', why: `it was moved from application ${app}` };
@@ -80,7 +77,7 @@ async function undoOf(
   const { min, max } = licenseFields.size_allowance;
   if (size !== undefined && (size < min || size > max))
     return { is: 'refused', why: `the old size ${size} is not allowed today (${min} to ${max})` };
-  if (user !== remote_user && (await api.ofUser({ remote_user: user, app_code }, misread)).exact.length > 0)
+  if (user !== remote_user && (await licensesOf(user)).length > 0)
     return { is: 'refused', why: `'${user}' has another license by now` };
   const fields = {
     ...(user !== remote_user && { remote_user: user }),

@@ -37,6 +37,15 @@ export interface Owner {
   readonly space?: string;
   /** The name to call the process by where its id says nothing: without /proc, and from another container. */
   readonly sign?: string;
+  readonly about?: OwnerAbout;
+}
+
+/** For people who wait for the process. `since`: RFC 3339. */
+export interface OwnerAbout {
+  readonly command: string;
+  readonly since: string;
+  /** The name of its file in the record of writes. */
+  readonly file: string;
 }
 
 export async function thisOwner(system: System): Promise<Owner> {
@@ -69,10 +78,16 @@ async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
 
 export function isOwner(value: unknown): value is Owner {
   if (!isObject(value)) return false;
-  const { pid, token, host, here, start, boot, space, sign } = value;
+  const { pid, token, host, here, start, boot, space, sign, about } = value;
   const isToken = typeof token === 'string' && /^\w{1,64}$/.test(token);
   const areTexts = [host, here, start, boot, space].every((one) => one === undefined || typeof one === 'string');
-  return typeof pid === 'number' && isToken && areTexts && (sign === undefined || isSign(sign));
+  if (typeof pid !== 'number' || !isToken || !areTexts) return false;
+  return (sign === undefined || isSign(sign)) && (about === undefined || isAbout(about));
+}
+
+function isAbout(value: unknown): value is OwnerAbout {
+  if (!isObject(value)) return false;
+  return [value['command'], value['since'], value['file']].every((one) => typeof one === 'string');
 }
 
 /** An owner that is not certainly gone. */
@@ -81,24 +96,29 @@ export interface LiveOwner {
   readonly name: string;
   /** False where whether it still runs cannot be seen from here. */
   readonly isSeen: boolean;
+  readonly about: OwnerAbout | undefined;
 }
 
 /** What is known of an owner; undefined: it certainly no longer runs. */
 export async function liveOwner(owner: Owner, me: Owner, system: System): Promise<LiveOwner | undefined> {
   const liveness = await livenessOf(owner, me, system);
   if (liveness === 'gone') return undefined;
-  return { name: `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`, isSeen: liveness === 'running' };
+  const name = `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`;
+  const state = liveness === 'running' && owner.space === me.space ? await stateOf(owner.pid) : undefined;
+  const said = state === 'T' ? `${name} (stopped)` : name;
+  return { name: said, isSeen: liveness === 'running', about: owner.about };
+}
+
+/** The letter of proc(5) for a process, where the system has it: `T` is stopped. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const line = await unlessRefused(readFile(`/proc/${pid}/stat`, 'utf8'));
+  return line === undefined ? undefined : afterName(line)[0];
 }
 
 /** What to do about an owner of what that file holds: a sentence. */
 export function remedy({ isSeen }: LiveOwner, path: string): string {
   if (isSeen) return `Run the command again when it has ended; ${path} is free then.`;
   return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(path)}`;
-}
-
-/** An owner of what that file holds; with the way out where it may have ended unseen. */
-export function inWords({ name, isSeen }: LiveOwner, path: string): string {
-  return isSeen ? name : `${name} (once it has ended: ${removing(path)})`;
 }
 
 /** Looks an id up only on the computer that it is of: elsewhere it is another process's. */

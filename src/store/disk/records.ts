@@ -87,11 +87,6 @@ export function openToAppend(path: string): Promise<FileHandle> {
   return openFile(path, constants.O_RDWR | constants.O_APPEND);
 }
 
-/** As `appendLines`, to a file that is not open. @throws Failure config, or an error of the file system */
-export async function appendTo(path: string, lines: string): Promise<boolean> {
-  return withFile(openToAppend(path), (file) => appendLines(file, lines));
-}
-
 export function recordLine(record: unknown): string {
   return `${writeJson(record)}\n`;
 }

@@ -1,222 +1,190 @@
-import { historySql } from './ledger-history.ts';
-import { definer, lockSpace, sweepSql } from './ledger-queue-sql.ts';
+/** The version that this program works with; 1 and 2 were claims and queues. */
+export const ledgerVersion = 3;
 
 /**
- * Who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with
- * the rights of the role that created them: a role needs only USAGE (docs/exactly-once.md, The shared ledger).
- * Why there is no deadlock: a transaction waits only while it inserts missing users, in the order of `who`, and until
- * then it has locked nothing but such users. Every other row that it locks is of its own session, of an ended session
- * that it alone sweeps, or free and skipped where another one has it.
+ * The tables of a ledger. Who holds a user, and which run lives, is in no table: it is whoever holds the advisory
+ * lock of that number (docs/exactly-once.md, The shared ledger).
  */
-export const ledgerSql = `
+export const schemaSql = `-- The ledger of chatelaine, version ${ledgerVersion}.
 CREATE SCHEMA IF NOT EXISTS chatelaine;
 
--- Where the claims are. Another server, a replica that took over, a restore to a moment and a dump that was read again are each another place.
-CREATE FUNCTION chatelaine.place() RETURNS text
-LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+-- What runs sent that is under way, pending or open: a row for each name of a write.
+CREATE TABLE chatelaine.write (
+  id text NOT NULL,
+  exact bytea NOT NULL,        -- the salted hash of the user
+  folded bytea NOT NULL,       -- the same of the form that all similar names share
+  origin text NOT NULL,        -- the licensing server
+  app_code integer NOT NULL,
+  run bigint NOT NULL,         -- the run that sent it
+  seq bigint GENERATED ALWAYS AS IDENTITY,   -- its place among all attempts
+  asked json NOT NULL,
+  begun timestamptz NOT NULL DEFAULT clock_timestamp(),
+  latest timestamptz NOT NULL, -- when it will have ended at the latest
+  state text NOT NULL DEFAULT 'begun',       -- then 'no answer' or 'answered'; what is settled has no row
+  ended timestamptz,
+  n integer,
+  status integer,
+  key_end text,
+  PRIMARY KEY (id, exact)
+);
+CREATE INDEX write_folded ON chatelaine.write (folded);
+CREATE INDEX write_exact ON chatelaine.write (exact);
+CREATE INDEX write_run ON chatelaine.write (run);
+
+-- The runs of a licensing server. A run lives while its connection holds the advisory lock of its key.
+CREATE TABLE chatelaine.run (
+  key bigint PRIMARY KEY,
+  origin text NOT NULL,
+  name text NOT NULL,          -- as in the history
+  command text NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  backend integer NOT NULL,
+  since timestamptz NOT NULL DEFAULT clock_timestamp(),
+  begun bigint NOT NULL DEFAULT 0,           -- the seq of its last attempt
+  passed bigint NOT NULL DEFAULT 0,          -- the highest seq of what it was answered, or saw carried out
+  written timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- What runs did, for people: a row for each name of the user, the new one and the old one.
+CREATE TABLE chatelaine.event (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  exact bytea NOT NULL,
+  entry json NOT NULL          -- an entry of the history, without names
+);
+CREATE INDEX event_exact ON chatelaine.event (exact);
+
+-- The process of the database that holds an advisory lock.
+CREATE FUNCTION chatelaine.holder(key bigint) RETURNS integer LANGUAGE sql AS $$
+  SELECT l.pid FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+    AND l.classid = ((key >> 32) & 4294967295)::oid AND l.objid = (key & 4294967295)::oid
+    AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+$$;
+
+-- Whether the server may still carry a write out: while its run lives, and then until n times --settle after its end.
+CREATE FUNCTION chatelaine.counts(w chatelaine.write) RETURNS boolean LANGUAGE sql AS $$
+  SELECT w.state = 'begun' OR (w.state = 'no answer' AND (chatelaine.holder(w.run) IS NOT NULL
+    OR clock_timestamp() < w.ended + w.n * (w.asked->>'settle')::float8 * interval '1 millisecond'))
+$$;
+
+-- Where the tables are: another server, a replica that took over, a restore to a moment and a dump that was read again are each another place.
+CREATE FUNCTION chatelaine.place() RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  RETURN concat_ws('/', (SELECT c.system_identifier FROM pg_control_system() c), left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'claim'::regclass::oid);
+  RETURN concat_ws('/', (SELECT c.system_identifier FROM pg_control_system() c), left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+    'chatelaine.write'::regclass::oid);
 EXCEPTION WHEN OTHERS THEN
-  RETURN 'claim'::regclass::oid;  -- a provider that keeps these functions from its customers
+  RETURN 'chatelaine.write'::regclass::oid;  -- a provider that keeps these functions from its customers
 END $$;
 
 CREATE TABLE chatelaine.ledger (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version integer NOT NULL,
   place text NOT NULL DEFAULT chatelaine.place(),
-  restored timestamptz,     -- when a session found it at another place: what was committed last may be missing
+  restored timestamptz DEFAULT clock_timestamp(),  -- when it was found at another place, or made: what was written last may be missing
   salt bytea NOT NULL DEFAULT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
 );
-
--- A session is valid while its connection holds the advisory lock (${lockSpace}, id).
-CREATE TABLE chatelaine.session (
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  backend integer NOT NULL,
-  host text NOT NULL,
-  pid integer NOT NULL,
-  remember interval NOT NULL,
-  opened timestamptz NOT NULL DEFAULT clock_timestamp()
-);
-
--- A licensing server with the code of an application.
-CREATE TABLE chatelaine.target (
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL UNIQUE
-);
-
-CREATE TABLE chatelaine.claim (
-  who bytea PRIMARY KEY,    -- the salted hash of a user of a target
-  target integer NOT NULL,
-  session integer,          -- who holds it; null: nobody
-  since timestamptz,
-  posted timestamptz,       -- when the last POST ended
-  sending timestamptz,      -- a POST is recorded without its end: when it will have ended at the latest
-  forget timestamptz,       -- when posted may be forgotten
-  answer json               -- what a POST was answered whose license no list has shown
-);
-CREATE INDEX claim_session ON chatelaine.claim (session) WHERE session IS NOT NULL;
-CREATE INDEX claim_forget ON chatelaine.claim (forget) WHERE session IS NULL;
-
-${historySql}
-${sweepSql('CREATE', '')}
--- Opens a session for this connection. Returns its number, the salt with which it hashes users, the time, and when the ledger was restored.
-CREATE FUNCTION chatelaine.open(asked_version integer, host text, pid integer, remember_ms float8) RETURNS json
-${definer} AS $$
-DECLARE
-  me integer;
-BEGIN
-  me := enter(asked_version, NULL, host, pid, remember_ms);
-  -- The server hears within 30 s that a machine has vanished, also where it has sent it an answer.
-  PERFORM set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES ('tcp_user_timeout', '30000'), ('idle_session_timeout', '0'),
-    ('default_transaction_isolation', 'read committed')) AS v (name, value) USING (name);
-  RETURN (SELECT json_build_object('session', me, 'salt', encode(l.salt, 'hex'), 'now', extract(epoch FROM clock_timestamp()) * 1000,
-    'restored', extract(epoch FROM l.restored) * 1000) FROM ledger l);
-END $$;
-
-CREATE FUNCTION chatelaine.refuse_other(asked_version integer) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-DECLARE
-  known integer;
-BEGIN
-  SELECT l.version INTO STRICT known FROM ledger l;
-  IF known <> asked_version THEN
-    RAISE EXCEPTION 'the ledger has version %, and this chatelaine needs version %', known, asked_version
-      USING ERRCODE = CASE WHEN known < asked_version THEN 'CH001' ELSE 'CH003' END;
-  END IF;
-END $$;
-
--- Users that a session opened and gave back before anything was sent are removed here.
-CREATE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
-LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
-  PERFORM refuse_other(asked_version);
-  IF me IS NULL THEN
-    UPDATE ledger l SET place = place(), restored = clock_timestamp() WHERE l.place <> place();
-    PERFORM set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false);
-    INSERT INTO session (backend, host, pid, remember)
-      VALUES (pg_backend_pid(), host, pid, remember_ms * interval '1 millisecond') RETURNING id INTO me;
-    PERFORM pg_advisory_lock(${lockSpace}, me);
-    DELETE FROM claim c WHERE c.who IN (SELECT o.who FROM claim o
-      WHERE o.session IS NULL AND o.answer IS NULL AND o.forget < clock_timestamp() LIMIT 5000 FOR UPDATE SKIP LOCKED);
-  ELSIF NOT EXISTS (SELECT FROM session s WHERE s.id = me AND s.backend = pg_backend_pid()) THEN
-    RAISE EXCEPTION 'session % does not belong to this connection', me USING ERRCODE = 'CH002';
-  END IF;
-  RETURN me;
-END $$;
-
--- Claims those of the users that nobody else holds. Returns the time, the users that others hold with one of the holders, and for claimed users
--- what is known of earlier POSTs: when the last one ended (later than now: it may run until then) and its open answer.
-CREATE FUNCTION chatelaine.take(asked_version integer, me integer, target_name text, users bytea[]) RETURNS json
-${definer} AS $$
-DECLARE
-  here integer;
-  answer json;
-BEGIN
-  PERFORM enter(asked_version, me, '', 0, 0);
-  INSERT INTO target (name) VALUES (target_name) ON CONFLICT DO NOTHING;
-  SELECT t.id INTO STRICT here FROM target t WHERE t.name = target_name;
-  INSERT INTO claim (who, target, forget) SELECT u.who, here, clock_timestamp() FROM unnest(users) AS u (who)
-    WHERE NOT EXISTS (SELECT FROM claim c WHERE c.who = u.who) ORDER BY u.who ON CONFLICT DO NOTHING;
-  PERFORM sweep(me);
-  WITH free AS MATERIALIZED (
-    SELECT c.who FROM claim c WHERE c.who = ANY (users) AND (c.session IS NULL OR c.session = me) ORDER BY c.who FOR UPDATE SKIP LOCKED
-  ), taken AS (
-    UPDATE claim c SET session = me, since = clock_timestamp() FROM free f WHERE c.who = f.who RETURNING c.who, c.posted, c.answer
-  ), held AS (
-    SELECT u.who FROM unnest(users) AS u (who) WHERE u.who NOT IN (SELECT t.who FROM taken t)
-  )
-  SELECT json_build_object(
-    'now', extract(epoch FROM clock_timestamp()) * 1000,
-    'past', (SELECT coalesce(json_agg(json_build_array(encode(t.who, 'base64'), extract(epoch FROM t.posted) * 1000, t.answer)), '[]')
-      FROM taken t WHERE t.posted IS NOT NULL OR t.answer IS NOT NULL),
-    'held', (SELECT coalesce(json_agg(encode(h.who, 'base64')), '[]') FROM held h),
-    'holder', (SELECT json_build_object('host', s.host, 'pid', s.pid)
-      FROM held h JOIN claim c ON c.who = h.who JOIN session s ON s.id = c.session LIMIT 1)
-  ) INTO answer;
-  RETURN answer;
-END $$;
-
--- For how many of the users another session may still send a POST, with one of those sessions; the time is before that look.
-CREATE FUNCTION chatelaine.busy(asked_version integer, me integer, users bytea[]) RETURNS json
-${definer} AS $$
-DECLARE
-  before timestamptz := clock_timestamp();
-  others integer[];
-BEGIN
-  PERFORM enter(asked_version, me, '', 0, 0);
-  PERFORM sweep(me);
-  others := ARRAY(SELECT c.session FROM claim c WHERE c.who = ANY (users) AND c.session <> me AND c.answer IS NULL);
-  RETURN (SELECT json_build_object('now', extract(epoch FROM before) * 1000, 'count', cardinality(others), 'holder',
-    (SELECT json_build_object('host', s.host, 'pid', s.pid) FROM session s WHERE s.id = others[1])));
-END $$;
-
--- The users of the session, or an error where it does not hold one of them.
-CREATE FUNCTION chatelaine.refuse_unless(written integer, users bytea[], me integer) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-BEGIN
-  IF written <> cardinality(users) THEN
-    RAISE EXCEPTION 'session % holds % of % users', me, written, cardinality(users) USING ERRCODE = 'CH002';
-  END IF;
-END $$;
-
--- Records, right before it is sent, that a POST for each of the users will have ended in so many milliseconds.
-CREATE FUNCTION chatelaine.sending(asked_version integer, me integer, within_ms float8, users bytea[]) RETURNS void
-${definer} AS $$
-DECLARE
-  written integer;
-BEGIN
-  PERFORM enter(asked_version, coalesce(me, 0), '', 0, 0);
-  UPDATE claim c SET sending = greatest(c.sending, clock_timestamp() + within_ms * interval '1 millisecond')
-    WHERE c.who = ANY (users) AND c.session IS NOT DISTINCT FROM me;
-  GET DIAGNOSTICS written = ROW_COUNT;
-  PERFORM refuse_unless(written, users, me);
-END $$;
-
--- Records what POSTs were answered; kept until a list has shown the license.
-CREATE FUNCTION chatelaine.answered(asked_version integer, me integer, users bytea[], answers text[]) RETURNS void
-${definer} AS $$
-DECLARE
-  written integer;
-BEGIN
-  PERFORM enter(asked_version, me, '', 0, 0);
-  UPDATE claim c SET answer = u.answer::json FROM unnest(users, answers) AS u (who, answer)
-    WHERE c.who = u.who AND c.who = ANY (users) AND c.session IS NOT DISTINCT FROM me;
-  GET DIAGNOSTICS written = ROW_COUNT;
-  PERFORM refuse_unless(written, users, me);
-END $$;
-
--- Gives users back. Where a POST was sent, it counts as ended now; an answer whose license a list has shown is forgotten.
-CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], sent bytea[], shown bytea[], told json) RETURNS void
-${definer} AS $$
-BEGIN
-  PERFORM enter(asked_version, me, '', 0, 0);
-  PERFORM tell(asked_version, told);
-  DELETE FROM claim c WHERE c.who IN (SELECT unnest(users) EXCEPT SELECT unnest(sent)) AND c.session IS NOT DISTINCT FROM me
-    AND c.posted IS NULL AND (c.answer IS NULL OR c.who = ANY (shown));
-  UPDATE claim c SET session = NULL, since = NULL, sending = NULL, answer = CASE WHEN u.is_shown THEN NULL ELSE c.answer END,
-    posted = CASE WHEN u.was_sent THEN greatest(c.posted, u.now) ELSE c.posted END,
-    forget = greatest(c.posted, u.now) + (SELECT s.remember FROM session s WHERE s.id = me)
-    FROM (SELECT a.who, b.who IS NOT NULL AS was_sent, d.who IS NOT NULL AS is_shown, clock_timestamp() AS now FROM unnest(users) AS a (who)
-      LEFT JOIN unnest(sent) AS b (who) USING (who) LEFT JOIN unnest(shown) AS d (who) USING (who)) u
-    WHERE c.who = u.who AND c.session IS NOT DISTINCT FROM me;
-END $$;
-
--- The version, the clock of the database in milliseconds, and what a reader hashes users with: the salt, and the targets.
-CREATE FUNCTION chatelaine.about() RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-  SELECT json_build_object('version', l.version, 'now', extract(epoch FROM clock_timestamp()) * 1000, 'salt', encode(l.salt, 'hex'),
-    'targets', (SELECT coalesce(json_agg(t.name ORDER BY t.name), '[]') FROM target t)) FROM ledger l
-$$;
-
--- What each session holds, without the users; until: when the last of its recorded requests will have ended.
-CREATE FUNCTION chatelaine.status() RETURNS TABLE (target text, host text, pid integer, state text, since timestamptz, users bigint, sending bigint, until timestamptz)
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-  SELECT t.name, s.host, s.pid,
-    CASE WHEN EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2
-      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) THEN 'active' ELSE 'ended' END,
-    min(c.since), count(*), count(c.sending), max(c.sending)
-  FROM session s JOIN claim c ON c.session = s.id JOIN target t ON t.id = c.target
-  GROUP BY t.name, s.id, s.host, s.pid ORDER BY min(c.since), s.id
-$$;
+INSERT INTO chatelaine.ledger (version) VALUES (${ledgerVersion});
 `;
+
+/** One transaction at a time changes the schema. */
+export const lockSchemaSql = `SELECT pg_advisory_xact_lock(hashtext('chatelaine'))`;
+
+const now = 'extract(epoch FROM clock_timestamp()) * 1000 AS now';
+/** Milliseconds since 1970, or undefined. */
+const moment = (column: string): string => `extract(epoch FROM ${column}) * 1000 AS ${column}`;
+
+/** What runs ask the ledger; the simulation knows each by its text. */
+export const statements = {
+  about: `SELECT l.version, l.salt, ${moment('restored')}, ${now} FROM chatelaine.ledger l`,
+
+  // A machine that vanished is noticed within 30 s, also where the server has sent it an answer.
+  settings: `SELECT set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES ('tcp_user_timeout', '30000'),
+    ('tcp_keepalives_idle', '15'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'), ('idle_session_timeout', '0'),
+    ('default_transaction_isolation', 'read committed'), ('synchronous_commit', 'on')) AS v (name, value) USING (name)
+    WHERE s.name <> 'synchronous_commit' OR s.setting = 'off'`,
+
+  moved:
+    'UPDATE chatelaine.ledger l SET place = chatelaine.place(), restored = clock_timestamp() WHERE l.place <> chatelaine.place()',
+
+  // A name that was given is shown by then; what was not processed, and not sent again, counts for a day.
+  forget: `DELETE FROM chatelaine.write w WHERE clock_timestamp() > w.ended + CASE
+    WHEN w.state = 'answered' AND w.asked->>'kind' = 'change' THEN (w.asked->>'settle')::float8 * interval '1 millisecond'
+    WHEN w.state = 'no answer' AND w.n = 0 THEN interval '1 day' END`,
+
+  // Of runs that have ended and left nothing only those of the last hour tell what passed.
+  clean: `DELETE FROM chatelaine.run r WHERE r.since < clock_timestamp() - interval '1 hour' AND chatelaine.holder(r.key) IS NULL
+    AND NOT EXISTS (SELECT FROM chatelaine.write w WHERE w.run = r.key)`,
+
+  open: `INSERT INTO chatelaine.run (key, origin, name, command, host, pid, backend) SELECT $1, $2, $3, $4, $5, $6, pg_backend_pid()
+    WHERE pg_try_advisory_lock($1)`,
+
+  lock: 'SELECT k.key, pg_try_advisory_lock(k.key) AS taken FROM unnest($1::bigint[]) AS k (key)',
+
+  unlock: 'SELECT pg_advisory_unlock(k.key) FROM unnest($1::bigint[]) AS k (key)',
+
+  holder: `SELECT r.command, r.host, r.pid, ${moment('since')}, r.written::text AS progress FROM chatelaine.run r
+    WHERE r.backend = ANY (SELECT chatelaine.holder(k.key) FROM unnest($1::bigint[]) AS k (key)) AND chatelaine.holder(r.key) = r.backend`,
+
+  known: `SELECT u.at, w.id, w.state, w.asked, ${moment('ended')}, w.n, w.status, w.key_end, w.exact = u.exact AS is_exact,
+    r.name AS run, r.command, w.run <> $2 AND chatelaine.holder(w.run) IS NULL AS is_dead, ${now}
+    FROM unnest($3::integer[], $4::bytea[], $5::bytea[]) WITH ORDINALITY AS u (app_code, exact, folded, at)
+    JOIN chatelaine.write w ON w.folded = u.folded AND w.app_code = u.app_code AND w.origin = $1
+    JOIN chatelaine.run r ON r.key = w.run ORDER BY w.ended`,
+
+  // Only while this very connection holds the users: one that was renewed, or lent by a pooler, sends nothing.
+  begin: `WITH own AS (
+      INSERT INTO chatelaine.write AS w (id, exact, folded, origin, app_code, run, asked, latest)
+      SELECT u.id, decode(u.exact, 'hex'), decode(u.folded, 'hex'), $2, u.app_code, $1, u.asked, clock_timestamp() + $3 * interval '1 millisecond'
+      FROM json_to_recordset($4) AS u (id text, exact text, folded text, app_code integer, asked json, key bigint)
+      WHERE chatelaine.holder(u.key) = pg_backend_pid() AND EXISTS (SELECT FROM chatelaine.ledger l WHERE l.version = ${ledgerVersion})
+      ON CONFLICT (id, exact) DO UPDATE SET seq = DEFAULT, begun = excluded.begun, latest = excluded.latest, state = 'begun' RETURNING w.seq
+    ) UPDATE chatelaine.run r SET begun = greatest(r.begun, (SELECT max(o.seq) FROM own o)), written = clock_timestamp()
+      WHERE r.key = $1 RETURNING (SELECT count(*)::integer FROM own) AS written`,
+
+  end: `UPDATE chatelaine.write w SET state = u."is", ended = clock_timestamp(), n = u.n, status = u.status, key_end = u.key_end
+    FROM json_to_recordset($1) AS u (id text, "is" text, n integer, status integer, key_end text)
+    WHERE w.id = u.id AND (u."is" = 'answered' OR w.state = 'begun' OR u.n = 0)`,
+
+  settled: `WITH gone AS (
+      DELETE FROM chatelaine.write w USING json_to_recordset($2) AS u (id text, passed boolean) WHERE w.id = u.id RETURNING w.seq, u.passed
+    ) UPDATE chatelaine.run r SET passed = greatest(r.passed, (SELECT max(g.seq) FROM gone g WHERE g.passed)), written = clock_timestamp()
+      WHERE r.key = $1`,
+
+  passed: `UPDATE chatelaine.run r SET passed = greatest(r.passed, (SELECT max(w.seq) FROM chatelaine.write w WHERE w.id = ANY ($2))),
+    written = clock_timestamp() WHERE r.key = $1`,
+
+  // A connection that is gone leaves open whether its process, and the request, live on.
+  sweep: `WITH dead AS (
+      SELECT w.id, w.exact FROM chatelaine.write w WHERE w.origin = $1 AND w.state = 'begun' AND w.run <> $2
+      AND chatelaine.holder(w.run) IS NULL FOR UPDATE SKIP LOCKED
+    ), counted AS (SELECT count(DISTINCT w.id) AS n FROM chatelaine.write w WHERE w.origin = $1 AND chatelaine.counts(w))
+    UPDATE chatelaine.write w SET state = 'no answer', ended = greatest(clock_timestamp(), w.latest), n = c.n
+    FROM dead d, counted c WHERE w.id = d.id AND w.exact = d.exact`,
+
+  counted: `SELECT DISTINCT w.id, (w.asked->>'settle')::float8 AS settle FROM chatelaine.write w
+    WHERE w.origin = $1 AND w.run <> $2 AND chatelaine.counts(w)`,
+
+  latest:
+    'SELECT max(r.begun) AS begun, max(r.passed) AS passed FROM chatelaine.run r WHERE r.origin = $1 AND r.key <> $2',
+
+  firsts: `SELECT w.id, w.exact, w.app_code, w.status, w.key_end, ${moment('ended')}, r.name AS run, r.command, ${now}
+    FROM chatelaine.write w JOIN chatelaine.run r ON r.key = w.run WHERE w.origin = $1 AND w.state = 'answered'
+    AND (w.asked->>'isFirst')::boolean AND w.ended > clock_timestamp() - interval '1 day'`,
+
+  close: 'DELETE FROM chatelaine.run r WHERE r.key = $1 AND r.begun = 0',
+
+  tell: 'INSERT INTO chatelaine.event (exact, entry) SELECT u.exact, u.entry::json FROM unnest($1::bytea[], $2::text[]) AS u (exact, entry)',
+
+  told: `SELECT u.at, e.entry FROM unnest($1::bytea[]) WITH ORDINALITY AS u (exact, at) JOIN chatelaine.event e USING (exact) ORDER BY e.id`,
+
+  openAnswers: `SELECT w.origin, w.app_code, w.key_end, ${moment('ended')}, r.name AS run, r.command, r.host
+    FROM chatelaine.write w JOIN chatelaine.run r ON r.key = w.run WHERE w.exact = $1 AND w.state = 'answered'
+    AND w.asked->>'kind' = 'creation' ORDER BY w.ended`,
+
+  status: `SELECT r.origin, r.command, r.host, r.pid, chatelaine.holder(r.key) IS NOT NULL AS is_active, r.since,
+    count(DISTINCT w.id) FILTER (WHERE w.state = 'begun')::integer AS under_way,
+    count(DISTINCT w.id) FILTER (WHERE w.state = 'no answer')::integer AS pending,
+    count(DISTINCT w.id) FILTER (WHERE w.state = 'answered' AND w.asked->>'kind' = 'creation')::integer AS open
+    FROM chatelaine.run r LEFT JOIN chatelaine.write w ON w.run = r.key
+    GROUP BY r.key HAVING count(w.id) > 0 OR chatelaine.holder(r.key) IS NOT NULL ORDER BY r.since, r.key`,
+} as const;

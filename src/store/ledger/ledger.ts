@@ -1,31 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { batched } from '../../core/batch.ts';
-import { defined } from '../../core/table-names.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
-import type { FreeClaims } from '../claims.ts';
-import type { QueuePlace } from '../queue.ts';
-import type { HistoryEntry } from '../record/history.ts';
-import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
+import type { WritePlace } from '../record/writes.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { answersIn, releaseGrace, sharedClaims } from './ledger-claims.ts';
-import { sharedQueue } from './ledger-queue.ts';
-import { historyIn, toldHistory } from './ledger-history.ts';
-import { openSession, shortLimit, whoIs, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
-import {
-  ledgerVersion,
-  refuseOtherVersion,
-  upgradeLedger,
-  upgradeScript,
-  versionIn,
-  type SendStatement,
-} from './ledger-steps.ts';
-import { openDatabase, type Database } from './postgres.ts';
-
-/** Connects when it is first used. @throws Failure unavailable, auth or config, and the signal's reason */
-export type Ledger = ReturnType<typeof openLedger>;
+import { LedgerHistory } from './ledger-history.ts';
+import { stateIn, type LedgerState, type LedgerRow } from './ledger-rows.ts';
+import { ledgerVersion, lockSchemaSql, schemaSql, statements } from './ledger-sql.ts';
+import { ledgerWrites, type Ask, type RecordedRun } from './ledger-writes.ts';
+import { openDatabase, stateOf, type Database } from './postgres.ts';
 
 interface LedgerHost extends Surroundings {
   readonly alarm: Alarm;
@@ -35,170 +20,198 @@ interface LedgerHost extends Surroundings {
   readonly watch: (secret: Secret) => Secret;
 }
 
-/** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected or read before it is used. */
-export function openLedger(url: string, host: LedgerHost) {
-  let found: Promise<LedgerAddress> | undefined;
-  let opened: Promise<Database> | undefined;
-  let session: Promise<LedgerSession> | undefined;
-  const address = (): Promise<LedgerAddress> => (found ??= ledgerAddress(url, host.system));
-  const open = async (): Promise<Database> => {
-    const { password, ...place } = await address();
-    return openDatabase({ ...place, password: password && host.watch(password) }, host);
-  };
-  const connection = async (): Promise<Database> => {
+/** How long an answer is waited for after Ctrl-C or the deadline. */
+const grace: Milliseconds = 1000;
+const longestWait: Milliseconds = 300_000;
+const longestPause: Milliseconds = 2000;
+
+const noConnectionLeft = '53300';
+/** A deadlock, and a conflict under the isolation of the role: the transaction was undone as a whole. */
+const undone: readonly (string | undefined)[] = ['40P01', '40001'];
+const mostRepeats = 10;
+
+/**
+ * The database that several machines share, by its URL (docs/exactly-once.md, The shared ledger): one connection of a
+ * run, made when it is first used. Each method @throws Failure unavailable, auth or config, and the signal's reason.
+ */
+export class Ledger {
+  readonly #url: string;
+  readonly #host: LedgerHost;
+  readonly history: LedgerHistory;
+  #found: Promise<LedgerAddress> | undefined;
+  #opened: Promise<Database> | undefined;
+  #state: Promise<LedgerState> | undefined;
+
+  constructor(url: string, host: LedgerHost) {
+    this.#url = url;
+    this.#host = host;
+    this.history = new LedgerHistory(this.#ask, async () => (await (this.#state ?? this.#current())).salt);
+  }
+
+  /** The address in words: `db.example.com/ledger`. */
+  async name(): Promise<string> {
+    return (await this.#address()).name;
+  }
+
+  /** Where a run sees the writes of all machines to one licensing server. */
+  async writes(origin: string, run: RecordedRun): Promise<WritePlace> {
+    await this.#whileFull(run.note);
+    const state = await (this.#state ??= this.#open());
+    return ledgerWrites(this.#ask, state, origin, run, this.#host);
+  }
+
+  /** Creates the tables. @throws Failure config where there are those of another version */
+  async init(): Promise<'created' | 'unchanged'> {
+    await this.#ask('BEGIN', []);
     try {
-      return await (opened ??= open());
+      await this.#ask(lockSchemaSql, []);
+      const isThere = await this.#isThere();
+      if (!isThere) await this.#ask(schemaSql, []);
+      await this.#ask('COMMIT', []);
+      return isThere ? 'unchanged' : 'created';
     } catch (cause) {
-      opened = undefined;
+      if (cause instanceof Failure && !cause.isInterruption) await this.#ask('ROLLBACK', []).catch(() => undefined);
       throw cause;
     }
-  };
-  const rowsOf: SendStatement = async (text, values = []) =>
-    (await connection()).query(text, values, { signal: host.signal });
-  const told = toldHistory(host.clock);
-  const tellWaiting = async (): Promise<void> => {
-    const limits = { signal: host.signal, grace: releaseGrace, limit: shortLimit };
-    await told.write(async (rowsFor) => {
-      const { salt } = await refuseOtherVersion(rowsOf);
-      const rows = rowsFor((target, user) => whoIs(salt, target, user));
-      await (await connection()).query('SELECT chatelaine.tell($1, $2)', [ledgerVersion, rows], limits);
-    });
-  };
-  let salted: ReturnType<typeof refuseOtherVersion> | undefined;
-  const nameOf = async (target: string, user: string): Promise<Buffer> =>
-    (await session)?.whoIs(target, user) ?? whoIs((await (salted ??= refuseOtherVersion(rowsOf))).salt, target, user);
-  const creations = toldUsers(rowsOf, nameOf);
-  const opening = (options: LedgerClaimOptions): Promise<LedgerSession> => {
-    const { clock, system } = host;
-    return openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
-  };
-  return {
-    /** The address in words: `db.example.com/ledger`. */
-    name: async () => (await address()).name,
-    /** The claims of one application; all of a run belong to one session. */
-    async claims(target: string, options: LedgerClaimOptions): Promise<FreeClaims> {
-      session ??= opening(options);
-      return sharedClaims(await session, { target, clock: host.clock, told, creations }, options);
-    },
-    /** The queue of a server, as the session that has the claims knows it. */
-    async queue(origin: string, options: LedgerClaimOptions & { readonly width: number }): Promise<QueuePlace> {
-      session ??= opening(options);
-      return sharedQueue(await session, origin, { ...options, elapsed: host.clock.elapsed });
-    },
-    /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
-    async openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>> {
-      const { salt } = await refuseOtherVersion(rowsOf);
-      const names = new Map(users.map((user) => [whoIs(salt, target, user).toString('base64'), user]));
-      const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [hashesIn(names)]);
-      return answersIn(row?.['answer'], names);
-    },
-    /** Adds to the history of that server and application: with the next release, or once it has waited for one. */
-    async tell(target: string, entry: HistoryEntry): Promise<void> {
-      if (told.add(target, entry)) await tellWaiting();
-    },
-    /** What runs of all machines did for a user, and what they were answered that no list has shown. */
-    async history(user: string): Promise<readonly HistoryEntry[]> {
-      const { salt, targets } = await refuseOtherVersion(rowsOf);
-      const names = new Map(targets.map((target) => [whoIs(salt, target, user).toString('base64'), target]));
-      const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
-      const [row] = await rowsOf(text, [hashesIn(names)]);
-      return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
-    },
-    /** What runs did for a user of one application who is to get a license. */
-    told: creations.of,
-    /** Creates or upgrades the schema. @throws Failure config where it is newer than this program */
-    init: () => upgradeLedger(rowsOf),
-    /** The SQL that `init` would run; changes nothing. */
-    plan: async () => upgradeScript(await versionIn(rowsOf)),
-    async status() {
-      const rows = await rowsOf('SELECT * FROM chatelaine.status()');
-      return rows.map(heldClaims);
-    },
-    /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
-    async examine() {
-      await refuseOtherVersion(rowsOf);
-      const other = await open();
+  }
+
+  /** The SQL that `init` would run. */
+  async plan(): Promise<string> {
+    return (await this.#isThere())
+      ? `-- The ledger has version ${ledgerVersion}: nothing is to be done.\n`
+      : ledgerScript;
+  }
+
+  async status() {
+    await this.#current();
+    return (await this.#ask(statements.status, [])).map(runIn);
+  }
+
+  /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
+  async examine(): Promise<void> {
+    await this.#current();
+    const other = await this.#connect();
+    try {
+      await refusePooler(await this.name(), [await this.#connection(), other], this.#host.signal);
+    } finally {
+      await other.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.close();
+  }
+
+  #address(): Promise<LedgerAddress> {
+    return (this.#found ??= ledgerAddress(this.#url, this.#host.system));
+  }
+
+  async #connect(): Promise<Database> {
+    const { password, ...place } = await this.#address();
+    return openDatabase({ ...place, password: password && this.#host.watch(password) }, this.#host);
+  }
+
+  async #connection(): Promise<Database> {
+    try {
+      return await (this.#opened ??= this.#connect());
+    } catch (cause) {
+      this.#opened = undefined;
+      throw cause;
+    }
+  }
+
+  readonly #ask: Ask = async (text, values, limit) => {
+    const { signal, clock } = this.#host;
+    const database = await this.#connection();
+    for (let repeats = 0; ; repeats += 1)
       try {
-        await refusePooler(await address(), [await connection(), other], host.signal);
-      } finally {
-        await other.close();
+        return await database.query(text, values, { signal, grace, ...(limit !== undefined && { limit }) });
+      } catch (cause) {
+        if (repeats === mostRepeats || !undone.includes(stateOf(cause))) throw cause;
+        await clock.sleep(20 * (repeats + 1) * clock.random());
       }
-    },
-    /** @throws Failure where a part of the history was not told; the connection is closed all the same */
-    async close() {
-      try {
-        if (told.isWaiting()) await tellWaiting();
-        told.refuseUntold();
-      } finally {
-        const connected = await opened?.catch(() => undefined);
-        await connected?.close();
-      }
-    },
   };
+
+  /** Each run has a connection of its own: where the server takes no more, one is free when another run ends. */
+  async #whileFull(note: RecordedRun['note']): Promise<void> {
+    const { clock, signal } = this.#host;
+    const end = clock.elapsed() + longestWait;
+    for (let round = 0; ; round += 1)
+      try {
+        await this.#connection();
+        return;
+      } catch (cause) {
+        if (!(cause instanceof Failure) || stateOf(cause) !== noConnectionLeft || clock.elapsed() > end) throw cause;
+        if (round === 0) note(`${cause.message}; waiting for a free one`);
+        await clock.sleep(Math.min(200 * (round + 1), longestPause) * (0.5 + clock.random()), signal);
+      }
+  }
+
+  /** Prepares the connection of a run that writes. */
+  async #open(): Promise<LedgerState> {
+    await this.#current();
+    await this.#ask(statements.settings, []);
+    await this.#ask(statements.moved, []);
+    return this.#current();
+  }
+
+  async #current(): Promise<LedgerState> {
+    const [row] = await this.#ask(statements.about, []);
+    return refuseOtherVersion(row);
+  }
+
+  async #isThere(): Promise<boolean> {
+    const [row] = await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`, []);
+    if (row?.['is_there'] !== true) return false;
+    await this.#current();
+    return true;
+  }
 }
 
-/** What the ledger tells of users who are to get a license; of those who are claimed together one statement asks. */
-function toldUsers(rowsOf: SendStatement, nameOf: (target: string, user: string) => Promise<Buffer>) {
-  const claimed = new Map<string, unknown>();
-  const ask = async (names: readonly Buffer[]): Promise<unknown[]> => {
-    const text = `SELECT chatelaine.history(ARRAY[who]) AS told FROM unnest($1::bytea[]) WITH ORDINALITY AS one (who, at) ORDER BY at`;
-    return (await rowsOf(text, [names])).map(({ told }) => told);
-  };
-  const asking = batched<{ readonly name: Buffer; told?: unknown }>(async (all) => {
-    const told = await ask(all.map(({ name }) => name));
-    for (const [at, one] of all.entries()) one.told = told[at];
+/** The SQL of a new ledger, to run by hand. */
+export const ledgerScript = `BEGIN;\n${lockSchemaSql};\n${schemaSql}COMMIT;\n`;
+
+/** @throws Failure config */
+function refuseOtherVersion(row: LedgerRow | undefined): LedgerState {
+  const { version, ...state } = stateIn(row);
+  if (version === ledgerVersion) return state;
+  const is = `the ledger has version ${version}, and this chatelaine needs ${ledgerVersion}`;
+  throw new Failure('config', is, {
+    hint:
+      version > ledgerVersion
+        ? 'Upgrade chatelaine on this machine.'
+        : 'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
   });
-  return {
-    async claim(target: string, users: readonly string[], names: readonly Buffer[]): Promise<void> {
-      const told = names.length > 1 ? await ask(names) : [];
-      for (const [at, user] of users.entries()) claimed.set(`${target} ${user}`, told[at]);
-    },
-    async of(target: string, user: string): Promise<HistoryEntry[]> {
-      const known = claimed.get(`${target} ${user}`);
-      // Asked once: a long run holds the others alone.
-      claimed.delete(`${target} ${user}`);
-      if (known !== undefined) return historyIn(user, known, new Map());
-      const one: Parameters<typeof asking>[0] = { name: await nameOf(target, user) };
-      await asking(one);
-      return historyIn(user, one.told, new Map());
-    },
-  };
-}
-
-function hashesIn(names: ReadonlyMap<string, string>): Buffer[] {
-  return [...names.keys()].map((name) => Buffer.from(name, 'base64'));
 }
 
 /** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */
-async function refusePooler({ name }: LedgerAddress, clients: readonly Database[], signal: AbortSignal): Promise<void> {
+async function refusePooler(name: string, clients: readonly Database[], signal: AbortSignal): Promise<void> {
   const seen: unknown[] = [];
   for (const client of [...clients, ...clients])
     seen.push((await client.query('SELECT pg_backend_pid() AS pid', [], { signal }))[0]?.['pid']);
   const [first, second, ...again] = seen;
   if (first !== second && isDeepStrictEqual(again, [first, second])) return;
   throw new Failure('config', `a pooler in front of the ledger ${name} changes connections between statements`, {
-    hint: 'A claim belongs to one connection: set session pooling for this database (pool_mode = session), or connect without the pooler.',
+    hint: 'A lock belongs to one connection: set session pooling for this database (pool_mode = session), or connect without the pooler.',
   });
 }
 
-function heldClaims({ target, host, pid, state, since, users, sending, until }: Record<string, unknown>) {
+function runIn({ origin, command, host, pid, is_active, since, under_way, pending, open }: LedgerRow) {
   return {
-    /** The licensing server with the code of the application. */
-    target: String(target),
+    /** The licensing server. */
+    origin: String(origin),
+    command: String(command),
     host: String(host),
     pid: Number(pid),
-    /** `ended`: the connection is gone; the next session takes over. */
-    state: state === 'active' ? 'active' : 'ended',
-    /** When the oldest of these claims was taken, RFC 3339. */
-    since: timeIn(since) ?? '',
-    users: Number(users),
-    /** Users with a POST whose end is not recorded. */
-    sending: Number(sending),
-    /** When the last of those has ended, RFC 3339; until then, and for --settle more, nobody creates their licenses. */
-    ...defined({ until: timeIn(until) }),
+    /** `ended`: the connection is gone; the next run settles what this one left. */
+    state: is_active === true ? 'active' : 'ended',
+    /** When the run began, RFC 3339. */
+    since: since instanceof Date ? since.toISOString() : '',
+    /** Requests that have not ended. */
+    under_way: Number(under_way),
+    /** Requests without an answer. */
+    pending: Number(pending),
+    /** Answered requests whose licenses no list has shown. */
+    open: Number(open),
   };
-}
-
-function timeIn(value: unknown): string | undefined {
-  return value instanceof Date ? value.toISOString() : undefined;
 }

@@ -177,39 +177,15 @@ function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readon
     '42501': [
       'auth',
       `the role ${user} has no right to the ledger ${name}`,
-      `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
-    ],
-    [noFunction]: [
-      'auth',
-      `the role ${user} may not call the functions of the ledger ${name}`,
-      `The owner gives the right, after each ledger init: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO "${user}";`,
+      `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
     ],
     '53300': [
       'unavailable',
       `the ledger ${name} takes no more connections`,
       'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
     ],
-    P0002: [
-      'config',
-      `the ledger ${name} has lost the row of its own table`,
-      'chatelaine ledger init says what to do.',
-    ],
-    CH001: [
-      'config',
-      `the ledger ${name} is of an older version`,
-      'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
-    ],
-    CH003: ['config', `the ledger ${name} is of a newer version`, 'Upgrade chatelaine on this machine.'],
-    CH002: [
-      'unavailable',
-      `the session of this run on the ledger ${name} has ended`,
-      'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
-    ],
   };
 }
-
-/** A message, since its code is that of every missing permission. */
-const noFunction = 'permission denied for function';
 
 /** The SQLSTATE code behind a failure of the ledger. */
 export function stateOf(failure: unknown): string | undefined {
@@ -224,7 +200,7 @@ function codeIn(cause: unknown): string | undefined {
 function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const said = messageOf(cause);
-  const meaning = meaningsAt(address)[said.startsWith(noFunction) ? noFunction : (codeIn(cause) ?? '')];
+  const meaning = meaningsAt(address)[codeIn(cause) ?? ''];
   const [kind, what, hint] = meaning ?? [
     'unavailable',
     `the ledger ${address.name} is not available`,

@@ -1,13 +1,11 @@
-import { dirname, join } from 'node:path';
-import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { dirname } from 'node:path';
+import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, exists, ifThere, isLasting, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
-import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private.ts';
-import { foldersOf } from '../disk/folders.ts';
-import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
+import { codeOf, exists, ifThere, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
 
 export interface Surroundings {
   readonly system: System;
@@ -60,6 +58,19 @@ export async function acquireLock(path: string, host: Surroundings, patience: Pa
   }
 }
 
+/** One try, without waiting: what gives the lock back, or who has it. `about`: what the lock says of this process. */
+export async function tryLock(path: string, host: Surroundings, about: OwnerAbout) {
+  const { system } = host;
+  const me = { ...(await thisOwner(system)), about };
+  for (let round = 0; ; round += 1) {
+    const conflict = await orAbandon(attempt(path, me, system, round), me, system);
+    if (!conflict) return { release: () => orAbandon(release(path, me), me, system) };
+    const { holder } = conflict;
+    if (holder) return { holder, path: conflict.path };
+    await host.clock.sleep(2 + round);
+  }
+}
+
 /** Paths of locks that this process has waited for in vain: each answer of a run would wait as long. */
 const inVain = new WeakMap<System, Set<string>>();
 
@@ -79,25 +90,6 @@ function setOf(sets: WeakMap<System, Set<string>>, system: System): Set<string> 
   const known = sets.get(system) ?? new Set();
   sets.set(system, known);
   return known;
-}
-
-/** The folder of locks and claims: it works without a writable home too. */
-export async function lockFolder(system: System): Promise<string> {
-  const [folder] = lockFolders(system);
-  try {
-    await makePrivateFolder(folder, system);
-    await access(folder, constants.W_OK);
-    return folder;
-  } catch (cause) {
-    // After an error that passes, other processes would keep their claims in the usual folder, and this one elsewhere.
-    if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause);
-  }
-  return makeFolderAmongOthers(system.temporary, system);
-}
-
-/** Where that folder may be, for a reader that makes none. */
-export function lockFolders(system: System): readonly [string, string] {
-  return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
 
 /** Who has that lock; undefined where nobody has it, or its owner certainly no longer runs. @throws Failure config */

@@ -38,8 +38,6 @@ export function openCreations(
       if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
       return (await creationsIn(entries, place)).get(user);
     },
-    nameWith: async (app_code: number, text: string): Promise<string | undefined> =>
-      (await usersOf(app_code)).find((user) => user.includes(text)),
     others: async (app_code: number, user: string): Promise<readonly string[]> =>
       (await usersOf(app_code)).filter((one) => one !== user).slice(-3),
   };

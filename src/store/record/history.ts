@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
 import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
@@ -68,6 +69,9 @@ export type RunStamp = Pick<EntryStamp, 'run' | 'command'>;
 
 export type AppendHistory = ReturnType<typeof openHistory>;
 
+/** A process that is stopped while it writes keeps nobody. */
+const longestWait: Milliseconds = 2000;
+
 /** Lines that come together are written together, and are on disk when this resolves. */
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
@@ -76,17 +80,19 @@ export function openHistory(stamp: RunStamp, host: Surroundings) {
     await makePrivateFolder(folder, system);
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
     const writing = () => appendLoosely(path, entries.map(summedLine).join(''));
-    await withLock(join(folder, 'history.lock'), host, () => orFailure(`write ${path}`, writing()));
+    const lock = join(folder, 'history.lock');
+    await withLock(lock, host, () => orFailure(`write ${path}`, writing()), { wait: longestWait });
   });
   /** Tells the ledger too, where there is one. @throws Failure where it cannot be written */
   return async <E extends HistoryEvents[keyof HistoryEvents]>(
-    place: Pick<EntryStamp, 'origin' | 'url' | 'profile'>,
+    place: Pick<EntryStamp, 'origin' | 'url' | 'profile'> & Partial<RunStamp>,
     event: E,
     tell: (entry: E & EntryStamp) => Promise<void>,
   ): Promise<void> => {
     const time = new Date(clock.now()).toISOString();
     const who = { account: accountOf(system), computer: system.hostname, origin: place.origin };
-    const entry = { time, ...stamp, ...who, ...event };
+    const { run = stamp.run, command = stamp.command } = place;
+    const entry = { time, run, command, ...who, ...event };
     await tell(entry);
     await append({ ...entry, url: place.url, profile: place.profile });
   };

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { openAges } from '../../../src/api/http/ages.ts';
 import { connect } from '../../../src/api/http/connect.ts';
 import { Planned, type Connection, type PlannedCall, type WireEvent } from '../../../src/api/http/call.ts';
 import { path } from '../../../src/api/http/request.ts';
@@ -14,7 +13,6 @@ import { sleptClock } from '../../helpers/clock.ts';
 
 function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connection {
   return {
-    agesOf: openAges(realClock, () => undefined),
     base: `http://127.0.0.1:${port}`,
     authorization: undefined,
     key: { variable: 'KEY', headers: 'HEADERS', setup: [] },

@@ -71,6 +71,7 @@ describe('what a POST answers', () => {
     ['the license', ada, 'K-1'],
     ['sizes and codes as text', { ...ada, app_code: '7', size_allowance: '4' }, 'K-1'],
     ['a bare key', 'K-1', 'K-1'],
+    ['another case', { ...ada, remote_user: 'ADA' }, 'K-1'],
     ['202 with the license', { status: 202, body: JSON.stringify(ada) }, 'K-1'],
     ['code beside a field of the license', { code: 'K-1', remote_user: 'ada' }, 'K-1'],
     ['code alone', { code: 'K-1' }, 'K-1'],
@@ -98,7 +99,6 @@ describe('what a POST answers', () => {
     ['202 with a bare word', { status: 202, body: '"job-123"' }, 'without a key'],
     ['a number that is no key', 0, 'without a key'],
     ['another user', { ...ada, remote_user: 'bob' }, 'another'],
-    ['another case', { ...ada, remote_user: 'Ada' }, 'another'],
     ['another size', { ...ada, size_allowance: 5 }, 'another'],
     ['another application', { ...ada, app_code: 8 }, 'another'],
     ['another user without a key', { remote_user: 'bob' }, 'another'],
@@ -237,66 +237,6 @@ describe('what a PATCH answers', () => {
 
   test('a server that never shows sizes', async () => {
     expect(await resize('K-1', 'K-1')).toMatchObject({ outcome: { key: 'K-1' }, methods: ['PATCH', 'GET'] });
-  });
-});
-
-describe('the licenses of one user', () => {
-  /** A server that stores names as `change` makes them. */
-  const changing = (stored: readonly object[], change: (name: string) => string) => (request: Seen) => {
-    const asked = new URL(request.url, 'http://x').searchParams.get('remote_user');
-    return stored.filter((row) => asked === null || (row as { remote_user: string }).remote_user === change(asked));
-  };
-  const row = (remote_user: unknown, more: object = {}) => ({ ...ada, remote_user, ...more });
-  const keysOf = (licenses: readonly { readonly fields: object }[]) =>
-    licenses.map(({ fields: { remote_user } }: { readonly fields: { readonly remote_user?: unknown } }) => remote_user);
-
-  test.each<[string, string, (request: Seen) => unknown, unknown[], unknown[], number]>([
-    ['a server that filters', 'ada', changing([row('ada'), row('bob')], (name) => name), ['ada'], [], 1],
-    ['nobody', 'eve', changing([row('ada')], (name) => name), [], [], 1],
-    ['lower case', 'Ada', changing([row('ada')], (name) => name.toLowerCase()), [], ['ada'], 2],
-    ['names cut at 8', 'physio-7731', changing([row('physio-7')], (name) => name.slice(0, 8)), [], ['physio-7'], 2],
-    ['007 as a number', '007', changing([row(7)], (name) => (Number(name) || name) as string), [], [7], 2],
-    ['lower case, but an exact filter', 'Ada', changing([row('ada')], (name) => name), [], ['ada'], 2],
-    ['blanks collapsed, but an exact filter', 'A  b', changing([row('A b')], (name) => name), [], ['A b'], 4],
-    ['007 as 7, but an exact filter', '007', changing([row('7')], (name) => name), [], ['7'], 2],
-    ['no filter', 'eve', () => [row('ada'), row('bob')], [], [], 2],
-    ['no filter, the user is there', 'bob', () => [row('ada'), row('bob')], ['bob'], [], 2],
-    ['no filter, a near name', 'Ada', () => [row('ada'), row('bob')], [], ['ada'], 2],
-    ['rows without names', 'ada', ({ url }) => (url.includes('=ada&') ? [row(undefined)] : []), [undefined], [], 2],
-    ['a code that is no integer', 'ada', () => [row('ada', { app_code: 'harbour' })], [], ['ada'], 1],
-    ['a code as text', 'ada', () => [row('ada', { app_code: '7' })], ['ada'], [], 1],
-    ['another application', 'ada', () => [row('ada', { app_code: 8 })], [], [], 1],
-    ['an exact and a near row', 'Ada', () => [row('ada'), row('Ada')], ['Ada'], [], 1],
-  ])('%s', async (_what, remote_user, respond, exact, near, requests) => {
-    const { api, seen } = await serving(respond);
-
-    const found = await api.ofUser({ remote_user, app_code: 7 });
-
-    expect({ exact: keysOf(found.exact), near: keysOf(found.near), requests: seen.length }).toEqual({
-      exact,
-      near,
-      requests,
-    });
-  });
-
-  test('a server that refuses the random name has looked at it', async () => {
-    const { api } = await serving((_request, count) => (count === 1 ? [row('ada')] : { status: 404, body: '{}' }));
-
-    expect(keysOf((await api.ofUser({ remote_user: 'Ada', app_code: 7 })).near)).toEqual(['ada']);
-  });
-
-  test('a server that neither filters nor names users cannot tell', async () => {
-    const { api } = await serving(() => [row(undefined), row('bob')]);
-
-    await expect(api.ofUser({ remote_user: 'ada', app_code: 7 })).rejects.toMatchObject({ kind: 'incomplete' });
-    expect(keysOf((await api.ofUser({ remote_user: 'bob', app_code: 7 })).exact)).toEqual(['bob']);
-  });
-
-  test('a part of a list is no answer', async () => {
-    const { api } = await serving(() => ({ count: 30, results: [] }));
-
-    await expect(api.ofUser({ remote_user: 'ada', app_code: 7 })).rejects.toMatchObject({ kind: 'incomplete' });
-    await expect(gather(api.list())).rejects.toMatchObject({ kind: 'incomplete' });
   });
 });
 

@@ -14,6 +14,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
   ])('%s: the license that is there', async (_what, body) => {
     const service = fakeService();
     service.expect(list).reply(200, body);
+    service.expect('GET /v1/license/AAA/').reply(200, ada);
 
     expect(await run(service, 'license ensure --remote-user ada --size-allowance 4')).toMatchObject({
       exitCode: 0,
@@ -26,6 +27,8 @@ describe('license ensure never takes an odd list for an empty one', () => {
     const service = fakeService();
     service.expect(list).reply(200, [{ ...ada, remote_user: null }]);
     service.expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7').reply(200, []);
+    service.expect('GET /v1/license/?remote_user=ad&app_code=7').reply(200, []);
+    service.expect('GET /v1/license/AAA/').reply(200, ada);
 
     const { exitCode, stdout } = await run(service, 'license ensure --remote-user ada --size-allowance 4');
 
@@ -40,21 +43,36 @@ describe('license ensure never takes an odd list for an empty one', () => {
     service
       .expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7')
       .reply(200, [unassigned]);
+    service
+      .expect('GET /v1/license/?app_code=7')
+      .reply(200, [unassigned, { ...ada, license_code: 'BBB', remote_user: 'bob' }]);
 
     const { exitCode, stdout } = await run(service, 'license ensure --remote-user ada --size-allowance 9');
 
-    expect({ exitCode, stdout, requests: service.seen.length }).toEqual({ exitCode: 8, stdout: '', requests: 2 });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
   });
 
   test.each<[string, unknown, number]>([
     ['the words of an error beside a list', { error: 'maintenance', details: [] }, 6],
     ['an app_code that is no integer: a near match', [{ ...ada, app_code: { code: 7 } }], 6],
-    ['a next page that is no URL', { results: [], next: 2 }, 8],
   ])('%s: nothing is created', async (_what, body, exitCode) => {
     const service = fakeService();
     service.expect(list).reply(200, body);
+    const control = 'GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7';
+    for (const query of [control, 'GET /v1/license/?app_code=7']) service.expect(query).reply(200, body);
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(exitCode);
+    expect(service.seen.filter((line) => line.startsWith('POST'))).toEqual([]);
+  });
+
+  test('a sign of more rows that a response for nobody lacks: nothing is created', async () => {
+    const service = fakeService();
+    service.expect(list).reply(200, { results: [], next: 2 });
+    service
+      .expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7')
+      .reply(200, { results: [] });
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(8);
     service.done();
   });
 
@@ -73,6 +91,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
     const service = fakeService();
     service.expect(list).reply(200, body, headers);
     service.expect('GET /v1/license/?page=2').reply(200, [ada]);
+    service.expect('GET /v1/license/AAA/').reply(200, ada);
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).stdout).toBe('AAA\n');
     service.done();
@@ -84,6 +103,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
     service
       .expect(`GET /v1/license/?remote_user=${user}&app_code=7`)
       .reply(200, `[{"license_code":"AAA","remote_user":${user},"app_code":7,"size_allowance":4}]`);
+    service.expect('GET /v1/license/AAA/').reply(200, { ...ada, remote_user: user });
 
     expect((await run(service, `license ensure --remote-user ${user} --size-allowance 4`)).stdout).toBe('AAA\n');
     service.done();
@@ -103,11 +123,13 @@ test.each([{ error: 'forbidden' }, { result: 'success', msg: '' }, { status: 'er
   'the words of %j are no license key',
   async (body) => {
     const service = fakeService();
-    service.expect(list).reply(200, []);
+    for (const name of ['ada', 'ADA', 'Ada'])
+      service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
     service
       .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
       .reply(200, body);
     service.expect(list).reply(200, [ada]);
+    service.expect('GET /v1/license/AAA/').reply(200, ada);
 
     expect(await run(service, 'license create --remote-user ada --size-allowance 4 -q')).toMatchObject({
       exitCode: 0,

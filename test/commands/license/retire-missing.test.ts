@@ -80,19 +80,14 @@ test('users in no row are retired after the rows, and one undo brings them back'
   expect(held()).toEqual(expect.arrayContaining(['user-0 4', 'user-1 4', 'left-2026-01-eve-1010 1', 'ada 4']));
 });
 
-test('a name that is like one of a row is named and stays; so does one that is accepted', async () => {
-  const { apply, held, home } = await serviceWith([
-    ['User-9', 4],
-    ['eve', 4],
-  ]);
-  const file = join(home, 'accepted.txt');
-  writeFileSync(file, 'unexpected: eve in application 4711: not in the roster # a test phone\n');
+test('a name that is like one of a row is named and stays', async () => {
+  const { apply, held } = await serviceWith([['User-9', 4]]);
 
-  const ran = await apply(users(1, 10), `--max-retire 5 --accept ${file} -o json`);
+  const ran = await apply(users(1, 10), '--max-retire 5 -o json');
 
   expect(statusOf(ran)).toEqual(['user-0 retired 4 -> 1']);
   expect(ran.lines[0]).toBe("'User-9' is not retired: the roster has the similar name 'user-9'");
-  expect(held()).toEqual(expect.arrayContaining(['User-9 4', 'eve 4']));
+  expect(held()).toContain('User-9 4');
 });
 
 describe('nothing is sent', () => {
@@ -147,7 +142,7 @@ describe('nothing is sent', () => {
     expect({ exitCode: ran.exitCode, code: ran.error?.code }).toEqual({ exitCode: exit, code });
   });
 
-  test.each(['--max-retire 3', '--accept accepted.txt'])('%s without --retire-missing', async (words) => {
+  test.each(['--max-retire 3'])('%s without --retire-missing', async (words) => {
     const ran = await runWith(fakeService(), `license apply - ${words} -o json`, { stdin: 'remote_user\nada\n' });
     expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({
       exitCode: 2,
@@ -165,14 +160,13 @@ test('a row that fails keeps everybody; the same command goes on when it is mend
   expect(held()).toContain('user-0 4');
 });
 
-test('a request that is lost while users are retired: the same command finishes, each license once', async () => {
+test('a request that is lost while users are retired is found out', async () => {
   const faults = readFaults('PATCH /v1/license/*=drop-after#1', 1);
   const { apply, held } = await serviceWith([], { faults });
   const rows = users(3, 10);
   const words = '--max-retire 3 --retries 0 -o json';
   const first = await apply(rows, words);
-  const second = await apply(rows, words);
-  expect([first.exitCode === 0, second.exitCode]).toEqual([false, 0]);
+  expect(first.exitCode).toBe(0);
   expect(held().filter((text) => text.startsWith('left'))).toHaveLength(3);
   expect(statusOf(await apply(rows, words))).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { expectNobody } from '../../helpers/nobody.ts';
 import type { FakeService } from '../../helpers/service.ts';
 import type { LicenseShape } from '../../helpers/license-shapes.ts';
 
@@ -10,12 +11,13 @@ const listOfAda = 'GET /v1/license/?remote_user=ada&app_code=7';
 const listed = [{ license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 }];
 
 /** A service that answers the POST with this body, and lists these licenses then. */
-/** Rows without a name are trusted where a random name has none. */
+/** Rows without a name are trusted where a random name has none, and the name without its last letter. */
 const control = 'GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7';
+const shorter = 'GET /v1/license/?remote_user=ad&app_code=7';
 
 function creates(body: unknown, rows: unknown = listed): FakeService {
   const service = fakeService();
-  service.expect(listOfAda).reply(200, []);
+  expectNobody(service);
   service.expect(posted).reply(201, body);
   service.expect(listOfAda).reply(200, rows);
   return service;
@@ -104,7 +106,7 @@ describe('the key of a license, whatever its field is called', () => {
   test('two texts that may be the key: a warning names the fields, and the listed license is printed as it came', async () => {
     const license = { app_code: 7, one: 'K-1', two: 'K-2' };
     const service = creates(license, [license]);
-    service.expect(control).reply(200, []);
+    for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
     const { exitCode, stdout, lines } = await run(service, `${create} -o json`);
 
@@ -115,6 +117,19 @@ describe('the key of a license, whatever its field is called', () => {
   });
 });
 
+test.each([`${create} -q`, 'license ensure --remote-user ada --size-allowance 4'])(
+  'where no response has a key, %s writes nothing to stdout: 9',
+  async (line) => {
+    const service = creates({ status: 'created' }, [{ remote_user: 'ada', app_code: 7, size_allowance: 4 }]);
+
+    const { exitCode, stdout, stderr } = await run(service, line);
+
+    service.done();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '' });
+    expect(stderr).toContain('the license exists; no field of the license can be recognized as its key');
+  },
+);
+
 describe('the profile names the field of the key', () => {
   async function withKeyField(
     field: string,
@@ -124,7 +139,7 @@ describe('the profile names the field of the key', () => {
     const bare = { bare: true, home: (await import('../../helpers/run.ts')).emptyHome() };
     const login = `auth login licensing --base-url https://licenses.test --app-code 7 --key-field ${field} --api-key-stdin --no-check`;
     await run(service, login, { ...bare, stdin: 'licensing-key-5f1d0c\n' });
-    service.expect(listOfAda).reply(200, []);
+    expectNobody(service);
     service.expect(posted).reply(201, body);
     service.expect(listOfAda).reply(200, [{ two: 'K-2', remote_user: 'ada' }]);
     const ran = await run(service, `${create} -q`, bare);
@@ -330,10 +345,10 @@ describe('errors have no shape: what they say is shown with the status', () => {
     [301, '', 9, 'unknown', 'redirects'],
   ])('%d %j', async (status, body, exitCode, code, said) => {
     const service = fakeService();
-    service.expect(listOfAda).reply(200, []);
+    expectNobody(service);
     service.expect(posted).reply(status, body);
     // A redirected request may have been carried out.
-    if (status === 301) for (const _look of ['first', 'second']) service.expect(listOfAda).reply(200, []);
+    if (status === 301) expectNobody(service, 2);
 
     const ran = await run(service, `${create} -o json`);
 
@@ -352,10 +367,7 @@ describe('errors have no shape: what they say is shown with the status', () => {
     '%s: 404 is exit 5, its URL without the key',
     async (line) => {
       const service = fakeService();
-      const path = '/v1/license/K%2F1/';
-      service.expect(`GET ${path}`).reply(404, { detail: 'Not found.' });
-      if (line.startsWith('license edit'))
-        service.expect({ method: 'PATCH', path, json: { size_allowance: 3 } }).reply(404, '<html>');
+      service.expect('GET /v1/license/K%2F1/').reply(404, { detail: 'Not found.' });
       // The list has the form of a key, and the users: one may be meant. The text is in no query.
       service.expect('GET /v1/license/').reply(200, []);
 
@@ -463,6 +475,7 @@ describe('no license in the answer to POST: one list finds it', () => {
     ['a list of two', '["K-1","K-2"]'],
   ])('%s', async (_what, body) => {
     const service = creates(body);
+    service.expect('GET /v1/license/K-1/').reply(200, listed[0]);
 
     const { exitCode, stdout, slept } = await run(service, `${create} -q`);
 
@@ -475,7 +488,7 @@ describe('no license in the answer to POST: one list finds it', () => {
     ['shows another size', [{ license_code: 'K-1', remote_user: 'ada', size_allowance: 9 }]],
   ])('a list that %s is exit 9', async (_what, rows) => {
     const service = creates('', rows);
-    if (typeof rows[0] === 'string') service.expect(control).reply(200, []);
+    if (typeof rows[0] === 'string') for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
     const { exitCode, error } = await run(service, `${create} -o json`);
 
@@ -495,7 +508,7 @@ describe('an edit says what the license is after it', () => {
 
   test('an answer with the old size is checked by a read: the change is there', async () => {
     const service = fakeService();
-    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
+    service.expect('GET /v1/license/K-1/', 2).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 6 });
 
@@ -513,7 +526,7 @@ describe('an edit says what the license is after it', () => {
 
   test('a license that has the old size still is exit 6 naming both', async () => {
     const service = fakeService();
-    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
+    service.expect('GET /v1/license/K-1/', 2).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect(patched).reply(200, { license_code: 'K-1', size_allowance: 4 });
     service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
 
@@ -532,9 +545,9 @@ test.each([
   'a POST that is answered with a redirect and %s may have been carried out: it is not sent again',
   async (_what, location) => {
     const service = fakeService();
-    service.expect(listOfAda).reply(200, []);
+    expectNobody(service);
     service.expect(posted).reply(302, '', location === undefined ? {} : { location });
-    for (const _look of ['first', 'second']) service.expect(listOfAda).reply(200, []);
+    expectNobody(service, 2);
 
     const { exitCode, error } = await run(service, `${create} -o json`);
 

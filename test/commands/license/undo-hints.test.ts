@@ -8,8 +8,9 @@ const license = { license_code: 'ABCD-1234', remote_user: 'ada', app_code: 7, si
 async function move(fields: object, words: string) {
   const service = fakeService();
   const path = `/v1/license/${license.license_code}/`;
-  service.expect(`GET ${path}`).reply(200, license);
-  service.expect('GET /v1/license/?remote_user=ada&app_code=8').reply(200, []);
+  service.expect(`GET ${path}`, 2).reply(200, license);
+  for (const name of ['ada', 'ADA', 'Ada'])
+    service.expect(`GET /v1/license/?remote_user=${name}&app_code=8`).reply(200, []);
   service.expect({ method: 'PATCH', path, json: fields }).reply(200, { ...license, ...fields });
   const home = emptyHome();
   const moved = await run(service, `license edit ${license.license_code} ${words}`, { home });

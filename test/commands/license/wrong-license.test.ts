@@ -8,8 +8,11 @@ const code = bob.license_code;
 const path = `/v1/license/${code}/`;
 const resized = { ...bob, size_allowance: 4 };
 
+const listAll = (service: FakeService) => service.expect('GET /v1/license/?app_code=7').reply(200, [bob]);
 const list = (service: FakeService) => service.expect('GET /v1/license/?remote_user=bob&app_code=7').reply(200, [bob]);
 const view = (service: FakeService, body: unknown) => service.expect(`GET ${path}`).reply(200, body);
+/** Before the lock of its user and after it. */
+const viewTwice = (service: FakeService) => service.expect(`GET ${path}`, 2).reply(200, bob);
 const patch = (service: FakeService, body: unknown) =>
   service.expect({ method: 'PATCH', path, json: { size_allowance: 4 } }).reply(200, body);
 
@@ -20,8 +23,8 @@ const stdin = JSON.stringify([{ remote_user: 'bob', size_allowance: 4 }]);
 /** What is asked before the PATCH. */
 const commands: readonly (readonly [string, (service: FakeService) => void, exit: number])[] = [
   [ensure, list, 6],
-  [apply, list, 8],
-  [edit, (service) => view(service, bob), 6],
+  [apply, listAll, 8],
+  [edit, viewTwice, 6],
 ];
 
 describe.each(commands)('%s', (line, before, exit) => {
@@ -52,6 +55,8 @@ describe.each(commands)('%s', (line, before, exit) => {
     before(service);
     patch(service, other);
     if (other === ann) view(service, resized);
+    // A listed key is printed once a GET has shown that it is one.
+    if (line !== edit) view(service, resized);
 
     const { exitCode, stdout } = await run(service, line, { stdin });
 
@@ -64,7 +69,7 @@ describe.each(commands)('%s', (line, before, exit) => {
 
 test('a PUT that is answered with another license', async () => {
   const service = fakeService();
-  view(service, bob);
+  viewTwice(service);
   service.expect({ method: 'PUT', path, json: { remote_user: 'bob', app_code: 7, size_allowance: 4 } }).reply(200, ann);
   view(service, ann);
 

@@ -19,7 +19,7 @@ describe('the folder of state', needs('modes'), () => {
   const edit = async (home: string) =>
     (await openSandbox()).run('license ensure --remote-user ada --size-allowance 4', { home });
 
-  test.each(['history-2026.ndjson', 'locks', 'journals'])('nothing is written through a link: %s', async (name) => {
+  test.each(['history-2026.ndjson', 'locks'])('nothing is written through a link: %s', async (name) => {
     const home = emptyHome();
     const outside = join(home, 'outside');
     mkdirSync(stateOf(home), { recursive: true, mode: 0o700 });

@@ -17,7 +17,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
-import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
+import { acquireLock, withLock } from '../../../src/store/lock/lock.ts';
+import { lockFolder } from '../../../src/store/lock/lock-folder.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { failureOf, place } from '../place.ts';
 import { bundleProgram, ended, printed, start, startUnder, type Program } from '../spawning.ts';
@@ -350,29 +351,6 @@ test('a folder of locks that cannot be written gives way to the temporary one', 
   });
   expect(statSync(join(folder, 'home/.local/state/chatelaine/locks')).mode & 0o777).toBe(0o500);
 });
-
-test(
-  'what the folder says that cannot be written any more holds for users with an open request',
-  needs('root'),
-  async () => {
-    const { folder, system } = place();
-    if (system.uid === 0) chownSync(folder, 65_534, 65_534);
-    const { code, stdout, stderr } = await ended(start(program, 'unwritable-claims', folder));
-    const locks = join(folder, 'home/.local/state/chatelaine/locks');
-    const refusal = `${locks} cannot be written, and holds an open request for`;
-
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.split('\n')).toEqual([
-      `held: 3 ${refusal} 'held': nothing was sent`,
-      `answered: 3 ${refusal} 'answered': nothing was sent`,
-      `asked: 3 ${refusal} 'asked': nothing was sent`,
-      `unanswered: 3 ${refusal} 'unanswered': nothing was sent`,
-      'done: taken',
-      'another: taken',
-      `Failure: ${refusal} 'answered': nothing was sent`,
-    ]);
-  },
-);
 
 test('a temporary folder in which none can be made names the variable to set', needs('modes'), async () => {
   const { folder, system } = place();

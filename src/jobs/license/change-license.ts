@@ -1,0 +1,142 @@
+import { differencesFrom, keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import type { LicenseWrites } from '../../store/record/joined-writes.ts';
+import type { AskedWrite, UserLock, UserName, WriteEnd } from '../../store/record/writes.ts';
+import { recordAround } from '../work/past-runs.ts';
+import { changeOf, type LicenseHistory } from './history.ts';
+import type { WriteSight } from './pending-writes.ts';
+import type { Places, Sent } from './places.ts';
+
+/** A change of one license, whose users are locked. */
+export interface LicenseChange {
+  /** The user of the license, and the one that the change gives it. */
+  readonly users: readonly UserName[];
+  readonly found: License;
+  readonly fields: EditedFields;
+  readonly method?: 'PATCH' | 'PUT';
+}
+
+export interface ChangePorts {
+  readonly api: Pick<LicensingApi, 'update' | 'replace' | 'view'>;
+  readonly places: Places;
+  readonly history: Pick<LicenseHistory, 'record'>;
+  readonly settle: Milliseconds;
+  readonly retries: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Changes a license, recorded before and after. A request without an answer is sent again once it is known that it was
+ * not processed. @throws Failure unknown where that cannot be known; as the request
+ */
+export async function changeLicense(change: LicenseChange, ports: ChangePorts): Promise<License> {
+  const { found, fields } = change;
+  const what = changeOf(found, fields);
+  const license = await recordAround(
+    (event) => ports.history.record({ ...what, event }),
+    () => sendUntilKnown(change, ports),
+  );
+  // A response without the license says nothing of the fields that were not asked for.
+  return textOf(license, 'remote_user') === undefined
+    ? { ...license, fields: { ...found.fields, ...license.fields } }
+    : license;
+}
+
+async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {
+  const { found, fields, users } = change;
+  const { api, places, settle, retries } = ports;
+  const [key, size_allowance] = [keyOf(found), fields.size_allowance];
+  for (let unanswered = 0; ; unanswered += 1) {
+    const asked: AskedWrite = { kind: 'change', size_allowance, key_end: key.slice(-4), settle, unanswered };
+    const { value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    if (!(value instanceof Failure)) return value;
+    if (!lost || value.isInterruption || ports.signal.aborted) throw value;
+    let shown: License | undefined;
+    const look = async (): Promise<WriteSight> => {
+      const sentAt = ports.places.elapsed();
+      try {
+        const license = await places.read(() => api.view(key));
+        if (differencesFrom(fields, license).length > 0) return { is: 'not shown', sentAt };
+        shown = license;
+        return { is: 'shown' };
+      } catch (failure) {
+        if (!(failure instanceof Failure)) throw failure;
+        return { is: 'no answer', failure };
+      }
+    };
+    const how = await places.settle(lost, look, endOf(change)).catch((cause: unknown) => orUnknown(cause, value));
+    if (how === 'shown' && shown) return shown;
+    await places.end(lost.id, { is: 'not carried out' });
+    if (unanswered < retries) continue;
+    const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
+    throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });
+  }
+}
+
+/** A list may show a new name late. */
+function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> {
+  return users.length > 1 ? { is: 'answered', status: 200 } : { is: 'shown' };
+}
+
+/** Undefined of `end`: the request may have been sent. @throws Failure of a request that changed nothing */
+async function send(
+  change: LicenseChange,
+  { api, signal }: ChangePorts,
+  attempt: () => Promise<void>,
+): Promise<Sent<License | Failure>> {
+  const { found, fields, method = 'PATCH' } = change;
+  try {
+    const { remote_user, app_code, size_allowance } = fields;
+    const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
+    const whole = method === 'PUT' && isWhole ? { remote_user, app_code, size_allowance } : undefined;
+    const sending = whole
+      ? api.replace(keyOf(found), whole, found, attempt)
+      : api.update(keyOf(found), fields, found, attempt);
+    return { value: await sending, end: endOf(change) };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
+    const isUnanswered = cause.kind === 'unknown' || cause.isInterruption;
+    if (!isUnanswered) throw cause;
+    return { value: cause, end: 'no answer' };
+  }
+}
+
+/** The request may be processed, or not: what ended the lookups is why nobody knows. */
+function orUnknown(cause: unknown, unanswered: Failure): never {
+  if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+  throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { retryable: false });
+}
+
+/** Holds the locks of these users while it works; what earlier runs asked for them is settled first. */
+export async function whileLocked<T>(
+  users: readonly UserName[],
+  { store, settle, elapsed, sleep, note }: LockingPorts,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock: UserLock = await store.lock(users);
+  try {
+    const moments = [-Infinity];
+    for (const user of users)
+      for (const { ended, n, asked } of (await store.known(user)).pending)
+        moments.push(ended + n * Math.max(settle, asked.settle));
+    const wait = Math.max(...moments) - elapsed();
+    if (wait > 0) {
+      const name = users.at(-1)?.remote_user ?? '';
+      note(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
+      await sleep(wait);
+    }
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+export interface LockingPorts {
+  readonly store: LicenseWrites;
+  readonly settle: Milliseconds;
+  readonly elapsed: () => Milliseconds;
+  readonly sleep: (span: Milliseconds) => Promise<void>;
+  readonly note: (text: string) => void;
+}

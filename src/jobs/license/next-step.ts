@@ -1,0 +1,160 @@
+import { identityOf, sizeOf, textOf, type License } from '../../api/licensing/license.ts';
+import type { Failure } from '../../core/failure.ts';
+import type { LookupResult } from './application-lookups.ts';
+import { answeredLicense, answerOf, countIn, type Case, type SeenUser } from './case.ts';
+import type { Licenses } from './license-user.ts';
+import { lookUpNow, type Acting, type End, type LookUpStep, type Rules, type Step, type Why } from './step.ts';
+
+/** What is to happen for a user next: never a second license (docs/exactly-once.md, What a write needs). */
+export function nextStep(one: Case, rules: Rules): Step {
+  const { seen, last, sent, before } = one;
+  if (last?.event === 'resized')
+    return { do: 'end', outcome: 'resized', license: last.license, licenses: [last.listed] };
+  if (last?.event === 'unknown')
+    return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure: last.failure }, license: last.listed };
+  if (last) return failed(one, { is: 'refused', failure: last.failure }, sent ? last.listed : undefined);
+  // Nothing tells what an unanswered POST created from what was there before.
+  if (sent && !before && !answeredLicense(one)) return failed(one, { is: 'nothing before' });
+  if (!seen) return one.recorded || sent || rules.asks ? lookUp(one) : { do: 'lock' };
+  const result = withOwnName(one, seen.result);
+  const step = result.shows === 'licenses' ? whereListed(one, seen, result.licenses, rules) : undefined;
+  return step ?? whereStoredOtherwise(one, result) ?? whereNotListed(one, { ...seen, result }, rules);
+}
+
+/** What a run that is stopped says of a user; undefined where nothing was sent. */
+export function whereStopped(one: Case, failure: Failure | undefined): End | undefined {
+  if (!one.sent) return undefined;
+  return one.seen ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
+}
+
+/** Of a similar name, under which the history has the key that this user was given, it is the user's license. */
+function withOwnName({ known }: Case, result: SeenUser['result']): SeenUser['result'] {
+  if (result.shows !== 'near' || known?.license_code_end === undefined) return result;
+  const { license_code_end: end } = known;
+  const [own, ...others] = result.licenses.filter(({ key }) => key?.endsWith(end));
+  return own ? { shows: 'licenses', licenses: [own, ...others] } : result;
+}
+
+function lookUp(one: Case): LookUpStep {
+  if (answerOf(one)) return { do: 'look up', when: one.seen ? 'when due' : 'with others' };
+  const { pending = [], open } = one.recorded ?? {};
+  const isAwaited = one.sent !== undefined || pending.length > 0 || (one.seen && (open ?? one.known)) !== undefined;
+  return isAwaited && one.seen?.by !== 'hint' ? { do: 'look up', when: 'when due' } : lookUpNow;
+}
+
+function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step | undefined {
+  const { sent, asked, before } = one;
+  if (!sent && rules.wants === 'another license') return undefined;
+  if (!sent) return keepOne(one, seen, licenses, rules);
+  const answered = answeredLicense(one);
+  const own = answered && licenses.find(({ key }) => key === answered.key);
+  const added = own ? [own] : licenses.filter((license) => before && !before.has(identityOf(license)));
+  const [only, ...others] = added;
+  if (!only) return undefined;
+  const fits = (sizeOf(only) ?? asked.size_allowance) === asked.size_allowance;
+  if (others.length === 0 && fits) return { do: 'end', outcome: 'created', license: only, licenses };
+  const isOther = others.length > 0 || (answered && !own) || rules.wants === 'another license';
+  return isOther ? failed(one, { is: 'others', added }) : resize(one, only, licenses, rules);
+}
+
+/** Of several licenses the one of the asked size is kept, else the first listed is resized. */
+function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step {
+  const { asked, recorded } = one;
+  const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
+  if (fitting) return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses }, rules);
+  if (!recorded) return { do: 'lock' };
+  // An earlier change that is processed late would undo this one.
+  if (recorded.pending.length > 0 && !seen.isSettled) return { do: 'look up', when: 'when due' };
+  return resize(one, licenses[0], licenses, rules);
+}
+
+function resize(one: Case, license: License, licenses: Licenses, rules: Rules): Step {
+  if (one.unanswered > rules.retries && one.sent === undefined)
+    return { do: 'end', outcome: 'unknown', why: { is: 'used up', sent: one.unanswered }, license };
+  return within(one, { do: 'resize', license, licenses }, rules);
+}
+
+function whereNotListed(one: Case, seen: SeenUser, rules: Rules): Step {
+  const { asked, sent, recorded, unanswered } = one;
+  const { by, isSettled, result } = seen;
+  if (!sent && rules.wants === 'another license') return another(one, seen);
+  if (result.shows === 'no answer') return unread(one, { is: 'unread', failure: result.failure });
+  const refusal = refusalOf(one, result, rules);
+  if (refusal && by === 'lookup' && !sent && !recorded?.open) return failed(one, refusal);
+  if (!recorded) return { do: 'lock' };
+  if (by === 'hint') return lookUp(one);
+  const isShownOtherwise = refusal?.is === 'similar' && sent !== undefined && answerOf(one) === undefined;
+  if (!isSettled && !isShownOtherwise) return lookUp(one);
+  if (answerOf(one)) return whereAnswered(one, refusal);
+  const isAgain = rules.sendAgain.has(asked.remote_user);
+  const near = result.shows === 'near' ? result.licenses[0] : undefined;
+  if (recorded.open && !sent && !isAgain)
+    return { do: 'end', outcome: 'unknown', why: { is: 'open', answer: recorded.open, near } };
+  if (refusal) return failed(one, refusal);
+  if (one.known && !sent && !isAgain) return failed(one, { is: 'created before', known: one.known });
+  // A POST that may create a second license is sent once.
+  if (sent && unanswered > (isAgain ? 0 : rules.retries)) return failed(one, { is: 'used up', sent: unanswered });
+  return within(one, { do: 'create', before: one.before ?? identitiesIn(result) }, rules);
+}
+
+/** Another license, which is asked about before the lock where a person is there, and said of elsewhere. */
+function another(one: Case, { by, isSettled, result }: SeenUser): Step {
+  if (one.agreedOn === undefined) return { do: 'ask' };
+  if (!one.recorded) return { do: 'lock' };
+  if (result.shows === 'no answer') return { do: 'create', before: undefined };
+  if (by === 'hint' || !isSettled) return lookUp(one);
+  if (countIn(result) > one.agreedOn)
+    return failed(one, { is: 'differs', text: 'changed meanwhile: the user has got a license' });
+  return { do: 'create', before: identitiesIn(result) };
+}
+
+/** A similar name has the answered key: the server stores the name so. */
+function whereStoredOtherwise(one: Case, result: SeenUser['result']): End | undefined {
+  const key = answeredLicense(one)?.key;
+  if (result.shows !== 'near' || key === undefined) return undefined;
+  const license = result.licenses.find((near) => near.key === key);
+  if (!license || (sizeOf(license) ?? one.asked.size_allowance) !== one.asked.size_allowance) return undefined;
+  const storedAs = textOf(license, 'remote_user') ?? '';
+  return { do: 'end', outcome: 'created', license, licenses: [license], storedAs };
+}
+
+/** No list shows what was answered: the license itself may have another name. */
+function whereAnswered(one: Case, refusal: Why | undefined): End {
+  const { key, asked } = one;
+  if (key?.is !== 'stored otherwise') return failed(one, refusal ?? { is: 'not shown', key });
+  const fits = (sizeOf(key.license) ?? asked.size_allowance) === asked.size_allowance;
+  if (!fits) return failed(one, { is: 'others', added: [key.license] });
+  return { do: 'end', outcome: 'created', license: key.license, licenses: [key.license], storedAs: key.name };
+}
+
+/** Why no license is created where none of the very name is shown. */
+function refusalOf({ before, recorded, sent }: Case, result: LookupResult, { similar }: Rules): Why | undefined {
+  if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
+  if (result.shows !== 'near') return undefined;
+  // A near name is what the server may have made of what was answered: who sends again has looked at it.
+  const isAllowed = sent !== undefined || recorded?.open !== undefined || similar === 'allow';
+  const near = isAllowed ? result.licenses.find((one) => before && !before.has(identityOf(one))) : result.licenses[0];
+  return near && { is: 'similar', near };
+}
+
+/** Nothing that a plan which was read does not say. */
+function within(one: Case, step: Acting, { differs }: Rules): Step {
+  const text = one.sent ? undefined : differs?.(one.asked, step);
+  return text === undefined ? step : failed(one, { is: 'differs', text });
+}
+
+/** What was answered counts where no list could be read. */
+function unread(one: Case, why: Why & { readonly failure?: Failure | undefined }): End {
+  const license = answeredLicense(one);
+  return license ? { do: 'end', outcome: 'created', license, unread: why.failure } : failed(one, why);
+}
+
+/** A user who may have a license is `unknown`, and never `failed`, unless it is shown. */
+function failed(one: Case, why: Why, license?: License): End {
+  return { do: 'end', outcome: one.sent && !license ? 'unknown' : 'failed', why, license };
+}
+
+function identitiesIn(result: SeenUser['result']): ReadonlySet<string> | undefined {
+  if (result.shows === 'incomplete' || result.shows === 'no answer') return undefined;
+  return result.shows === 'nothing' ? new Set() : new Set(result.licenses.map(identityOf));
+}

@@ -1,0 +1,130 @@
+/**
+ * What all runs know of the writes of one licensing server: a lock for each user, and a record of each POST, PATCH and
+ * PUT (docs/exactly-once.md, The four parts). A run opens it once for an origin, and it lives as long as the run.
+ */
+import type { Milliseconds } from '../../core/duration.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+
+export type UserName = Pick<LicenseFields, 'app_code' | 'remote_user'>;
+
+/** Where runs see one another's writes: the files of this machine, or a ledger. */
+export interface WritePlace {
+  /** Takes the locks of all these names by their folded form, in the order of their hashes, or none. */
+  tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder>;
+  /** Of all runs. With the user's lock it is up to date; without it (a dry run, a question) it locks nothing. */
+  known(users: readonly UserName[]): Promise<readonly KnownWrites[]>;
+  /** A line before each attempt of a write, on disk when this resolves. @throws Failure: then nothing may be sent */
+  begin(write: BegunWrite): Promise<void>;
+  /** How a write ended, or what is known of it since. `id` may be of an earlier run (`known`). */
+  end(id: string, what: WriteEnd): Promise<void>;
+  /** The writes of other runs of the origin. */
+  underWay(): Promise<OtherWrites>;
+  /** First creations of the origin that are open and younger than a day. */
+  openFirsts(): Promise<readonly OpenFirst[]>;
+  /** The run ends: what is pending or open stays for the next one. */
+  close(): Promise<void>;
+}
+
+export interface UserLock {
+  release(): Promise<void>;
+}
+
+export interface LockHolder {
+  /** Such as `license apply, process 4711 on vm, since 16:02`. */
+  readonly holder: string;
+  /** Changes whenever the holder writes a line. */
+  readonly progress: string;
+  /** The way out where it cannot be seen from here whether the holder still runs: nobody waits for it. */
+  readonly remedy?: string | undefined;
+}
+
+/** The contents of a write. */
+export interface AskedWrite {
+  readonly kind: 'creation' | 'change';
+  /** Of a creation. */
+  readonly app_code?: number | undefined;
+  readonly size_allowance?: number | undefined;
+  /** Of a change: the last four characters of the key. */
+  readonly key_end?: string | undefined;
+  /** How many licenses the user was seen to have; undefined: that is not known. */
+  readonly licenses?: number | undefined;
+  readonly settle: Milliseconds;
+  /** So many writes in a row for the user had no answer before this one. */
+  readonly unanswered: number;
+  /** It is sent alone, and looked up before another creation is sent. */
+  readonly isFirst?: boolean | undefined;
+}
+
+export interface BegunWrite {
+  /** The run, and a number. Each attempt of one write has the same id. */
+  readonly id: string;
+  /** Of a change that gives a name: the old and the new one. */
+  readonly users: readonly UserName[];
+  readonly asked: AskedWrite;
+}
+
+export type WriteEnd =
+  /** Nothing was changed. */
+  | { readonly is: 'refused' }
+  /** A creation is open until it is `shown`; a change that gives a name is pending for its `settle`. */
+  | { readonly is: 'answered'; readonly status: number; readonly key_end?: string | undefined }
+  /** Pending until it is `shown`, or counts as `not carried out`; n is 0: it was not, and was not sent again. */
+  | { readonly is: 'no answer'; readonly n: number }
+  | { readonly is: 'shown' }
+  | { readonly is: 'not carried out' };
+
+/** The writes for one user. Moments are on the clock `elapsed` of this run; one in the future counts as now. */
+export interface KnownWrites {
+  /** Without an answer, and nobody knows what became of it: of all names of one folded form, the latest last. */
+  readonly pending: readonly PendingWrite[];
+  /** Answered, and shown by no list: of the very name, the latest. */
+  readonly open?: OpenWrite | undefined;
+}
+
+export const noWrites: KnownWrites = { pending: [] };
+
+/** The run that sent a write, by its name in the history. */
+export interface WritingRun {
+  readonly run: string;
+  readonly command: string;
+}
+
+export interface PendingWrite extends WritingRun {
+  readonly id: string;
+  readonly asked: AskedWrite;
+  readonly ended: Milliseconds;
+  readonly n: number;
+}
+
+/** An answered creation that no list shows: it is kept, and never sent again. */
+export interface OpenWrite extends WritingRun {
+  readonly id: string;
+  readonly status: number;
+  /** When it was answered, by the clock of the place, for people. */
+  readonly time: Milliseconds;
+  readonly answered: Milliseconds;
+  /** The last four characters of the answered key; undefined where the answer had none. */
+  readonly key_end?: string | undefined;
+}
+
+export interface OpenFirst extends OpenWrite {
+  readonly app_code?: number | undefined;
+  readonly isOf: (user: UserName) => boolean;
+}
+
+export interface OtherWrites {
+  /** Those that are pending or under way; of a run that has ended, until n times `settle` after the end. */
+  readonly counted: readonly CountedWrite[];
+  readonly latest: Latest;
+}
+
+export interface CountedWrite {
+  readonly id: string;
+  readonly settle: Milliseconds;
+}
+
+/** Numbers that only grow: of the latest write that began, and of the latest that was answered or shown. */
+export interface Latest {
+  readonly begun: number;
+  readonly passed: number;
+}

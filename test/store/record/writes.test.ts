@@ -1,0 +1,248 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { jsonIn } from '../../../src/core/json.ts';
+import { summedLine } from '../../../src/store/disk/records.ts';
+import { localWrites } from '../../../src/store/record/local-writes.ts';
+import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
+import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
+import { sleptClock } from '../../helpers/clock.ts';
+import { failureOf, place, type Place } from '../place.ts';
+
+const origin = 'https://here.test';
+const ada: UserName = { remote_user: 'ada', app_code: 7 };
+const creation: AskedWrite = { kind: 'creation', size_allowance: 4, licenses: 0, settle: 5000, unanswered: 0 };
+let runs = 0;
+
+/** The writes of another run of that machine, which is closed after the test. */
+async function openRun(host: Place, { isDry = false, notes = [] as string[] } = {}): Promise<LicenseWrites> {
+  runs += 1;
+  const token = `run${runs}`;
+  const warn = (): void => undefined;
+  const local = await localWrites(origin, { token, run: `R${runs}`, command: 'license apply', isDry, warn }, host);
+  const { clock } = host;
+  const { elapsed, random } = clock;
+  const note = (text: string): void => void notes.push(text);
+  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, note, isDry });
+  onTestFinished(() => writes.close());
+  return writes;
+}
+
+const folderOf = (host: Place): string => {
+  const locks = join(host.folder, 'home', '.local/state/chatelaine/locks');
+  return join(locks, readdirSync(locks).find((name) => !name.includes('.')) ?? 'none');
+};
+
+const filesOf = (host: Place, end: string): string[] =>
+  readdirSync(folderOf(host))
+    .filter((name) => name.endsWith(end))
+    .map((name) => join(folderOf(host), name));
+
+/** Makes the owners of all files processes that have ended, as after `kill -9`. */
+function killAll(host: Place): void {
+  for (const file of filesOf(host, '.run')) {
+    const [head = '', ...lines] = readFileSync(file, 'utf8').split('\n');
+    const { sum: _sum, ...value } = jsonIn(head)?.value as { sum: string; owner: object };
+    const dead = summedLine({ ...value, owner: { ...value.owner, pid: 4_194_304, start: '1' } });
+    writeFileSync(file, dead + lines.join('\n'));
+  }
+}
+
+/** A run that is killed after these steps. */
+async function killed(host: Place, steps: (run: LicenseWrites, id: string) => Promise<void>): Promise<void> {
+  const run = await openRun(host);
+  const id = run.newId();
+  await run.begin({ id, users: [ada], asked: creation });
+  await steps(run, id);
+  killAll(host);
+}
+
+/** A machine whose time passes only by `pass`. */
+function at(time: number): Place & { pass: (span: number) => void } {
+  const clock = sleptClock(time);
+  return { ...place(), clock, pass: clock.pass };
+}
+
+test('nothing is left of a run whose writes are all known', async () => {
+  const host = at(1000);
+  const run = await openRun(host);
+  for (const is of ['refused', 'shown', 'not carried out'] as const) {
+    const id = run.newId();
+    await run.begin({ id, users: [ada], asked: creation });
+    await run.end(id, { is });
+  }
+  await run.close();
+  expect(filesOf(host, '.run')).toEqual([]);
+});
+
+test('a write of a killed run without an end is pending from the moment at which it is first seen', async () => {
+  const host = at(1000);
+  await killed(host, async () => undefined);
+  host.pass(60_000);
+  const next = await openRun(host);
+  const { pending } = await next.known(ada);
+  expect(pending).toMatchObject([{ run: 'R2', command: 'license apply', n: 1, ended: host.clock.elapsed() }]);
+  host.pass(10_000);
+  const later = await openRun(host);
+  expect((await later.known(ada)).pending[0]?.ended).toBe(host.clock.elapsed() - 10_000);
+});
+
+test('two workers of a killed run are both pending, each with both in n', async () => {
+  const host = at(1000);
+  const run = await openRun(host);
+  for (const remote_user of ['ada', 'grace'])
+    await run.begin({ id: run.newId(), users: [{ remote_user, app_code: 7 }], asked: creation });
+  killAll(host);
+  const next = await openRun(host);
+  const [one, two] = await next.allKnown([ada, { remote_user: 'grace', app_code: 7 }]);
+  expect([one?.pending[0]?.n, two?.pending[0]?.n]).toEqual([2, 2]);
+});
+
+test.each([
+  ['ada', 'ADA', 1],
+  ['ada', '00 ada', 1],
+  ['Müller', 'müller', 1],
+  ['007', '7', 1],
+  ['ada', 'grace', 0],
+])('what is pending for %s counts for %s: %i', async (name, other, count) => {
+  const host = at(1000);
+  const run = await openRun(host);
+  await run.begin({ id: run.newId(), users: [{ remote_user: name, app_code: 7 }], asked: creation });
+  killAll(host);
+  const next = await openRun(host);
+  expect((await next.known({ remote_user: other, app_code: 7 })).pending).toHaveLength(count);
+});
+
+test('what was answered is open for the very name, until somebody sees it shown', async () => {
+  const host = at(1000);
+  await killed(host, (run, id) => run.end(id, { is: 'answered', status: 201, key_end: '2FCA' }));
+  const next = await openRun(host);
+  const { open } = await next.known(ada);
+  expect(open).toMatchObject({ status: 201, key_end: '2FCA', time: 1000 });
+  expect(await next.known({ ...ada, remote_user: 'Ada' })).toEqual({ pending: [], open: undefined });
+  await next.end(open?.id ?? '', { is: 'shown' });
+  expect(await next.known(ada)).toEqual({ pending: [], open: undefined });
+  expect(filesOf(host, '.run')).toEqual([]);
+});
+
+test('a pending write of a run that has ended counts until its own n times its settle is over', async () => {
+  const host = at(1000);
+  const run = await openRun(host);
+  const id = run.newId();
+  await run.begin({ id, users: [ada], asked: { ...creation, settle: 20_000 } });
+  await run.end(id, { is: 'no answer', n: 2 });
+  killAll(host);
+  const next = await openRun(host);
+  expect(await next.load()).toMatchObject({ n: 1, settle: 20_000 });
+  host.pass(39_999);
+  expect(await next.load()).toMatchObject({ n: 1 });
+  host.pass(1);
+  expect(await next.load()).toMatchObject({ n: 0, settle: 5000 });
+});
+
+test('n counts what all living runs have under way, and the silences of this one', async () => {
+  const host = at(1000);
+  const [one, two] = [await openRun(host), await openRun(host)];
+  await one.begin({ id: one.newId(), users: [ada], asked: creation });
+  await two.begin({ id: two.newId(), users: [{ ...ada, remote_user: 'bob' }], asked: creation });
+  two.unanswered();
+  expect(await two.load()).toMatchObject({ n: 3 });
+  two.answered();
+  expect(await two.load()).toMatchObject({ n: 2 });
+});
+
+test('a later write of another run that was answered has passed', async () => {
+  const host = at(1000);
+  const [one, two] = [await openRun(host), await openRun(host)];
+  const begin = async (): Promise<string> => {
+    const id = two.newId();
+    await two.begin({ id, users: [{ ...ada, remote_user: id }], asked: creation });
+    return id;
+  };
+  const early = await begin();
+  const { latest } = await one.load();
+  await two.end(early, { is: 'answered', status: 201 });
+  expect((await one.load()).latest[0]?.passed).toBe(latest[0]?.begun);
+  await two.end(await begin(), { is: 'answered', status: 201 });
+  expect((await one.load()).latest[0]?.passed).toBeGreaterThan(latest[0]?.begun ?? 0);
+});
+
+test('a lock of a user excludes other spellings, and a stopped holder is waited for two minutes', async () => {
+  const host = at(1000);
+  const notes: string[] = [];
+  const [one, two] = [await openRun(host), await openRun(host, { notes })];
+  const lock = await one.lock([ada]);
+  expect(await two.lockNow([{ ...ada, remote_user: 'ADA' }])).toBeUndefined();
+  expect(await two.lockNow([{ ...ada, app_code: 8 }])).toBeDefined();
+  const failure = await failureOf(() => two.lock([ada]));
+  expect(failure.kind).toBe('unavailable');
+  expect(failure.message).toMatch(/^the license of 'ada' is in use by license apply, process \d+ on .*, since 00:00Z/);
+  expect(notes).toHaveLength(1);
+  expect(host.clock.elapsed()).toBeGreaterThanOrEqual(120_000);
+  await lock.release();
+  expect(await two.lockNow([ada])).toBeDefined();
+});
+
+test('two runs that want two names each, in any order, never hold one of them each', async () => {
+  const host = at(1000);
+  const [one, two] = [await openRun(host), await openRun(host)];
+  const bob = { ...ada, remote_user: 'bob' };
+  const lock = await one.lockNow([ada, bob]);
+  expect(await two.lockNow([bob, ada])).toBeUndefined();
+  await lock?.release();
+  expect(await two.lockNow([bob, ada])).toBeDefined();
+});
+
+test('an open first creation is known for a day', async () => {
+  const host = at(1000);
+  const run = await openRun(host);
+  const id = run.newId();
+  await run.begin({ id, users: [ada], asked: { ...creation, isFirst: true } });
+  await run.end(id, { is: 'answered', status: 201 });
+  killAll(host);
+  const next = await openRun(host);
+  const [first] = await next.openFirsts();
+  expect([first?.isOf(ada), first?.isOf({ ...ada, remote_user: 'bob' })]).toEqual([true, false]);
+  host.pass(86_400_000);
+  expect(await next.openFirsts()).toEqual([]);
+});
+
+test('a line that is not what was written is exit 3, and one that is cut counts for nothing', async () => {
+  const host = at(1000);
+  await killed(host, (run, id) => run.end(id, { is: 'answered', status: 201 }));
+  const [file = ''] = filesOf(host, '.run');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, `${text}{"begin":2,"ti`);
+  expect((await (await openRun(host)).known(ada)).open).toBeDefined();
+  writeFileSync(file, text.replace('"status":201', '"status":202'));
+  const damaged = await openRun(host);
+  expect(await failureOf(() => damaged.known(ada))).toMatchObject({ kind: 'config' });
+});
+
+test('a file is written again without what is known, and its other lines stay', async () => {
+  const host = at(1000);
+  const run = await openRun(host);
+  const kept = run.newId();
+  await run.begin({ id: kept, users: [ada], asked: creation });
+  await run.end(kept, { is: 'answered', status: 201 });
+  for (let round = 0; round < 30; round += 1)
+    await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const id = run.newId();
+        await run.begin({ id, users: [{ ...ada, remote_user: id }], asked: creation });
+        await run.end(id, { is: 'refused' });
+      }),
+    );
+  const [file = ''] = filesOf(host, '.run');
+  expect(readFileSync(file).length).toBeLessThan(300_000);
+  killAll(host);
+  expect((await (await openRun(host)).known(ada)).open).toBeDefined();
+});
+
+test('a dry run locks nothing and writes nothing', async () => {
+  const host = at(1000);
+  const run = await openRun(host, { isDry: true });
+  await run.lock([ada]);
+  await run.begin({ id: run.newId(), users: [ada], asked: creation });
+  expect(readdirSync(host.folder)).not.toContain('home');
+});
