@@ -173,12 +173,14 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
   return wrongs;
 }
 
-/** A purge with one lost response sleeps no longer than its first retry does. */
-function sleepsOf({ plan, runs: [run] }: ChatEnded): string[] {
-  const { people = [], mishaps = [], runs, take, perHour } = plan;
-  const isOne = runs.length === 1 && mishaps.length === 1 && mishaps[0]?.reply !== '429' && people.length === 0;
-  if (!run || !isOne || take || perHour !== undefined || Object.keys(runs[0]?.fate ?? {}).length > 0) return [];
-  return run.slept > mostSlept ? [`a run with one lost response sleeps ${run.slept / 1000} s`] : [];
+/** Where one response is lost or refused, and not for a time that the server names, a run sleeps as for one retry. */
+function sleepsOf({ plan, runs }: ChatEnded): string[] {
+  const { mishaps = [], take, perHour } = plan;
+  const isCalm = take === undefined && perHour === undefined && mishaps.length === 1 && mishaps[0]?.reply !== '429';
+  if (!isCalm || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
+  return runs.flatMap(({ slept }) =>
+    slept > mostSlept ? [`a run beside one lost response sleeps ${slept / 1000} s`] : [],
+  );
 }
 
 const mostSlept = 5000;
