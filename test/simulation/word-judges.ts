@@ -127,7 +127,7 @@ function saysCreated({ line, stderr }: Process): boolean {
 /** Other spellings of the name are looked up first where the server tells them apart, and a listed key is asked for. */
 function pricesFor(run: Process): string[] {
   if (saysCreated(run)) return ['GET POST GET', 'GET GET GET POST GET'];
-  return /^resized /m.test(run.stderr) ? ['GET PATCH'] : ['GET GET'];
+  return /^resized /m.test(run.stderr) ? ['GET PATCH', 'GET PATCH GET'] : ['GET GET'];
 }
 
 /** Where processes are killed, stopped or interrupted, and nothing else happens, each that ends by itself is right. */

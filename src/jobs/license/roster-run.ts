@@ -1,3 +1,4 @@
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { KnownWrites } from '../../store/record/writes.ts';
 import { caseOf, type Case } from './case.ts';
@@ -34,7 +35,11 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
       const { row } = planned;
       const license = unchangedIn(planned, recorded);
       if (license) progress.step();
-      const result = license ? await report.unchanged(row, license) : await report.of(row);
+      const result = await (license ? report.unchanged(row, license) : report.of(row)).catch((cause: unknown) => {
+        // What other rows were answered is told all the same.
+        if (!(cause instanceof Failure)) throw cause;
+        breaker.stop(cause);
+      });
       if (!result) continue;
       outcomes.add(result, report.answeredOnly.get(row));
       yield result;
