@@ -26,7 +26,7 @@ export function records(
   let leftOut: ReturnType<typeof watchFields> | undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
-    const cells = cellsOf(row, names, show);
+    const cells = cellsOf(row, names, fields && !reader ? withoutWords(show) : show);
     return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
   };
   const row = (value: unknown): string => {
@@ -45,6 +45,10 @@ export function records(
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
     remark: () => leftOut?.remark(),
   };
+}
+
+function withoutWords({ columns = [], ...show }: Show<unknown>): Show<unknown> {
+  return { ...show, columns: columns.filter((column) => typeof column === 'string' || !column.isWords) };
 }
 
 /** Watches fields that no column shows: the first row decides on the columns, and later ones may have more. */
