@@ -34,7 +34,7 @@ import { narrowOperators, narrowTerm, readName } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
-import { namesAmong, rangeOptions } from '../messages/selection.ts';
+import { rangeOptions } from '../messages/selection.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
 import { foldersArgument } from './folder.ts';
 
@@ -178,16 +178,17 @@ async function readChoice(
   channels: ChannelNames,
   context: TimeParts,
 ) {
-  const people = (typed.sender ?? []).filter((text) => typeof readName(text) === 'string');
-  const senders = new Map<unknown, Set<unknown>>();
-  const listed: JsonObject[] = [];
-  if (people.length > 0)
-    for await (const { sender_id, sender_full_name, sender_email } of messages) {
-      const called = senders.get(sender_id) ?? new Set();
-      if (!called.has(sender_full_name)) listed.push({ user_id: sender_id, full_name: sender_full_name });
-      senders.set(sender_id, called.add(sender_full_name).add(sender_email));
-    }
-  const users = idsOf(namesAmong(people), listed, context.note).set('me', account);
+  const people = (typed.sender ?? []).map((text) => (text === 'me' ? account : text));
+  const called = people.filter((text) => typeof readName(text) === 'string');
+  // A user is meant by each name and address that a message has.
+  const senders = new Map<string, JsonObject>();
+  if (called.length > 0)
+    for await (const { sender_id: user_id, sender_full_name: full_name, sender_email: email } of messages)
+      senders.set(`${String(user_id)} ${String(full_name)} ${String(email)}`, { user_id, full_name, email });
+  const users = idsOf(called, [...senders.values()], (text) => {
+    if (!text.includes('@')) context.note(text);
+  });
+  users.set('me', users.get(account) ?? account);
 
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
@@ -203,7 +204,7 @@ async function readChoice(
   const isChosen = (message: JsonObject): boolean => {
     const time = Number(message['timestamp']) * 1000;
     const isOf = ({ group }: (typeof groups)[number]): boolean =>
-      group.some((terms) => terms.every((term) => matches(message, term, { channels, senders })));
+      group.some((terms) => terms.every((term) => matches(message, term, channels)));
     return time >= from && time < to && groups.every(isOf);
   };
   return { isChosen: words.length === 0 ? undefined : isChosen, words };

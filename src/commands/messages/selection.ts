@@ -76,7 +76,7 @@ export async function factsFor(
 }
 
 /** The users that are typed neither by id nor by address. */
-export function namesAmong(typed: readonly string[]): string[] {
+function namesAmong(typed: readonly string[]): string[] {
   return [...new Set(typed)].filter((user) => typeof readName(user) === 'string' && !/^$|^me$|@/.test(user));
 }
 

@@ -186,22 +186,13 @@ async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLin
   }
 }
 
-/** The names and addresses under which archived messages have each sender, by id. */
-export type SenderNames = ReadonlyMap<unknown, ReadonlySet<unknown>>;
-
-interface KnownNames {
-  readonly channels: ChannelNames;
-  readonly senders: SenderNames;
-}
-
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, known: KnownNames) {
-  const { channels, senders } = known;
+export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, channels: ChannelNames) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
     channel: [stream_id, ...(channels.get(stream_id)?.names ?? [display_recipient])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
-    sender: [sender_id, ...(senders.get(sender_id) ?? [sender_email, sender_full_name])],
+    sender: [sender_id, sender_email, sender_full_name],
   };
   const values = fields[operator];
   if (!values) throw usage(`an archive is selected by channel, topic and sender: '${operator}' is none of them`);

@@ -340,25 +340,25 @@ describe('archive export', () => {
       expect(whole.split('\n')).toEqual(expect.arrayContaining(stdout.split('\n')));
     });
 
-    test('--sender with an old name means all messages of its id', async () => {
+    test.each(["'Old Name'", 'old@harbour.example'])('--sender %s means all messages of its id', async (sender) => {
       const { run, sandbox } = await openSandbox();
       const folder = join(emptyHome(), 'archive');
       const user = sandbox.state.users().find(({ user_id }) => user_id === 10);
       if (!user) throw new Error('no user 10');
-      const name = (full_name: string): void =>
+      const call = (full_name: string, email: string): void =>
         sandbox.state.change(({ users }) => {
-          users.put(10, { ...user, full_name });
+          users.put(10, { ...user, full_name, email, settings: { ...user.settings, email_address_visibility: 1 } });
         });
-      name('Old Name');
+      call('Old Name', 'old@harbour.example');
       await run(`archive pull ${folder} --channel general`);
-      name('New Name');
+      call('New Name', 'new@harbour.example');
       sandbox.state.change(({ messages }) => {
         const row = messages.rows().findLast(({ sender_id }) => sender_id === 10);
         if (row) messages.put(999_999, { ...row, id: 999_999 });
       });
       await run(`archive pull ${folder}`);
 
-      const ids = idsIn((await run(`archive export ${folder} -o ndjson --sender 'Old Name'`)).stdout);
+      const ids = idsIn((await run(`archive export ${folder} -o ndjson --sender ${sender}`)).stdout);
 
       expect(ids).toEqual(idsIn((await run(`archive export ${folder} -o ndjson --sender 10`)).stdout));
       expect(ids.at(-1)).toBe(999_999);
