@@ -7,7 +7,7 @@ import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, textOf, type License } from './license.ts';
 import { likenessOfApp } from './likeness.ts';
-import type { Page, PageSize, ReadPage } from './list-page.ts';
+import type { Page, ReadPage } from './list-page.ts';
 
 export interface LicenseFilter {
   readonly remote_user?: string | undefined;
@@ -18,7 +18,7 @@ export interface LicenseFilter {
 export type Extent = 'whole' | 'part';
 
 /** Hears each page of a list, counted from 1, before its rows are used. */
-export type Heard = (page: PageSize, place: number) => void;
+export type Heard = (page: Page, place: number) => void;
 
 /** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
 const limits = { rows: 2_000_000, bytes: 1024 ** 3 };

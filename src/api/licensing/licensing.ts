@@ -4,10 +4,10 @@ import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
-import { licenseNames, type EditedFields, type License } from './license.ts';
+import { licenseNames, textOf, type EditedFields, type License } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { type Heard, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
-import { licenses, pageReader } from './list-page.ts';
+import { licenses, pageReader, type ReadPage } from './list-page.ts';
 
 type BeforeAttempt = () => Promise<void>;
 
@@ -71,8 +71,15 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
-      for await (const license of listRows(readPage, filter, extent, heard))
-        if (matches(license, filter)) yield license;
+      let isProved = filter.remote_user === undefined;
+      for await (const license of listRows(readPage, filter, extent, heard)) {
+        if (!matches(license, filter)) continue;
+        if (!isProved && textOf(license, 'remote_user') === undefined) {
+          await refuseOtherUsers(readPage, filter, randomName(random));
+          isProved = true;
+        }
+        yield license;
+      }
     },
 
     /** Every row of the response, those of other users too. @throws Failure as `list` */
@@ -106,6 +113,19 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       return license;
     },
   };
+}
+
+/**
+ * A row without a name is of the user who was asked for if a name that nobody has, and the asked one without its last
+ * letter, bring no rows. @throws Failure incomplete where they do
+ */
+async function refuseOtherUsers(readPage: ReadPage, { remote_user = '', app_code }: LicenseFilter, nobody: string) {
+  for (const name of [nobody, Array.from(remote_user).slice(0, -1).join('')])
+    for await (const _row of name === '' ? [] : listRows(readPage, { remote_user: name, app_code }, 'part'))
+      throw new Failure('incomplete', `the licenses that the server shows for '${remote_user}' may be of other users`, {
+        hint: 'They have no name, and the server does not find users exactly. Look at the whole list: chatelaine license list.',
+        retryable: false,
+      });
 }
 
 /** A name that no user has, and whose response shows what the filter does. */

@@ -17,17 +17,9 @@ import { isOfPaging, pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
 
-export interface Page extends PageSize {
+export interface Page extends PageEnd {
   readonly rows: readonly License[];
   readonly answer: Answer;
-}
-
-export interface PageSize extends Partial<PageEnd> {
-  readonly next: string | undefined;
-  readonly total: number;
-  readonly pages: number;
-  readonly count: number;
-  readonly answer?: Answer;
 }
 
 export type ReadPage = (query: Parameters, pagesBefore: number) => Promise<Page>;

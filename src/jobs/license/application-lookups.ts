@@ -7,7 +7,7 @@ import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
 import type { KeyOwners, ListReading } from './list-reading.ts';
-import { inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
+import { type FilteredRows, inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
 
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
@@ -89,7 +89,8 @@ export class ApplicationLookups {
 
   /** Undefined where the filter finds parts, or is ignored. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
-    const { sentAt, rows, gap, hasMore } = await this.#requests.filteredBy(user);
+    const found = await this.#requests.filteredBy(user);
+    const { sentAt, rows, gap } = found;
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const nameless = rows.filter((row) => isNameless(row, [user]));
     const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
@@ -99,7 +100,7 @@ export class ApplicationLookups {
     const of = (result: LookupResult): Lookup => ({ ...result, by: 'filter', sentAt });
     if (exact.length > 0) return of(this.#judge(exact, []));
     if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
-    const sign = gap ? await this.#weighGap({ hasMore }) : 'usual';
+    const sign = gap ? await this.#weighGap(found) : 'usual';
     if (sign === 'of an ignored filter') return undefined;
     if (gap && sign === 'of more rows') return of({ shows: 'incomplete', failure: gap });
     const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
@@ -108,11 +109,7 @@ export class ApplicationLookups {
   }
 
   /** A sign of further rows says nothing if the response for nobody has it too. */
-  async #weighGap({
-    hasMore,
-  }: {
-    readonly hasMore: boolean;
-  }): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
+  async #weighGap({ hasMore }: FilteredRows): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
     const { rows, gap } = await this.#requests.askNobody();
     if (rows.length === 0) return gap && !hasMore ? 'usual' : 'of more rows';
     this.#filter = 'ignored';

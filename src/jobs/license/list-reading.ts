@@ -89,7 +89,8 @@ export class ListLength {
   /** How many rows page one speaks of; 0 where it does not. */
   promised = 0;
 
-  readonly heard: Heard = ({ count, total, pages, next, hasMore = false }, place) => {
+  readonly heard: Heard = ({ rows, total, pages, next, hasMore }, place) => {
+    const count = rows.length;
     [this.hasNext, this.hasMore] = [next !== undefined, hasMore];
     if (place === 1) this.promised = Math.max(total, pages * count);
     if (place === 1) {

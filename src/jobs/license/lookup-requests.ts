@@ -22,7 +22,7 @@ export interface LookupApi {
 }
 
 /** The rows that a filter by a name brings; `gap`: why they may not be all. */
-interface FilteredRows {
+export interface FilteredRows {
   readonly sentAt: Milliseconds;
   readonly rows: readonly License[];
   readonly gap: Failure | undefined;
@@ -64,7 +64,7 @@ export class LookupRequests {
   async *#rows(filter: LicenseFilter, length: ListLength): AsyncGenerator<License> {
     const heard: Heard = (page, place) => {
       length.heard(page, place);
-      if (page.answer) this.#server = new URL(page.answer.http.url).origin;
+      this.#server = new URL(page.answer.http.url).origin;
     };
     for await (const row of this.#api.rows(filter, 'whole', heard)) {
       length.add(row);

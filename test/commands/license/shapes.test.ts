@@ -293,10 +293,29 @@ describe('filters are checked again', () => {
         row({ license_code: 'other', remote_user: 'ada', app_code: 8 }),
         row({ license_code: 'null', remote_user: null, app_code: 7 }),
       ]);
+    for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
     expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe(
       'yes\ntext\ntrusted\nnull\n',
     );
+  });
+
+  test.each([
+    ['a random name has rows', [control]],
+    ['the name without its last letter has rows', [control, shorter]],
+  ])('a row without a name is printed by nobody where %s: 8', async (_what, names) => {
+    for (const line of ['license list --remote-user ada --app-code 7 -q', 'license view --remote-user ada -q']) {
+      const isView = line.startsWith('license view');
+      const service = fakeService();
+      const as = (name: string): string => (isView ? name.replace('&app_code=7', '') : name);
+      for (const name of [listOfAda, ...names])
+        service.expect(as(name)).reply(200, name === names.at(-1) || name === listOfAda ? ['K-1'] : []);
+
+      const { exitCode, stdout } = await run(service, line);
+
+      service.done();
+      expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
+    }
   });
 
   test('--limit ends before the next page is asked', async () => {
@@ -319,6 +338,7 @@ describe('filters are checked again', () => {
   test('license view of a user with several licenses shows them all', async () => {
     const service = fakeService();
     service.expect('GET /v1/license/?remote_user=ada').reply(200, ['K-1', 'K-2']);
+    for (const name of [control, shorter]) service.expect(name.replace('&app_code=7', '')).reply(200, []);
 
     expect((await run(service, 'license view --remote-user ada -q')).stdout).toBe('K-1\nK-2\n');
   });
