@@ -71,7 +71,8 @@ test.runIf(existsSync('dist'))(
     const listed = run('license list --app-code 1 --retries 0 -o json');
     expect(JSON.parse(listed.stderr)).toMatchObject({ error: { code: 'unavailable' } });
     const applied = run('license apply --input-format csv - --app-code 1');
-    expect(applied).toMatchObject({ status: 3 });
-    expect(applied.stderr).toContain('XDG_STATE_HOME');
+    // The record is in the temporary folder, which the container loses: the command warns, and goes on.
+    expect(applied).toMatchObject({ status: 7 });
+    expect(applied.stderr).toMatch(/^warning: .*XDG_STATE_HOME/m);
   },
 );
