@@ -32,15 +32,16 @@ const stored: readonly HelpEntry[] = [
   { term: '~/.config/chatelaine/config.json', text: 'Profiles, without keys.' },
   { term: '~/.config/chatelaine/credentials.json', text: 'Keys; refused where others can read it.' },
 ];
-const journals: HelpEntry = { term: '~/.local/state/chatelaine/journals/', text: 'The steps of unfinished jobs.' };
-const locks: HelpEntry = { term: '~/.local/state/chatelaine/locks/', text: 'Which process works on which users.' };
+const locks: HelpEntry = {
+  term: '~/.local/state/chatelaine/locks/',
+  text: 'Which process works on which users, and which requests have no response yet.',
+};
 
 /** What single commands write besides. */
 const own: Readonly<Record<string, readonly HelpEntry[]>> = {
   'license create': [locks],
   'license ensure': [locks],
-  'license apply': [journals, locks],
-  'first-activation audit': [journals],
+  'license apply': [locks],
   'topic delete': [{ term: '~/.local/state/chatelaine/purges/', text: 'The archives of deleted topics.' }],
   'sandbox reset': [
     { term: '~/.local/state/chatelaine/sandbox.ndjson', text: 'What was changed in the embedded sandbox.' },

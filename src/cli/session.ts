@@ -14,7 +14,6 @@ import { openRunHistory, runNames } from '../jobs/license/run-history.ts';
 import { openLedgers } from '../jobs/license/run-ledgers.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
-import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
 import { isInteractive, readBytes, readInputText } from './input.ts';
 import { openProgress } from './progress.ts';
@@ -89,14 +88,6 @@ export async function openSession(
     progress: (label, total) => openProgress(running, label, total),
     disk: diskOf(running),
     record: {
-      async journal(header, file) {
-        const { openJournal } = await import('../store/journal.ts');
-        return openJournal(file ?? journalFile(host, header), header, host, signal);
-      },
-      async readJournal(header, file) {
-        const { readJournal } = await import('../store/journal.ts');
-        return readJournal(file ?? journalFile(host, header), header);
-      },
       async steps(header) {
         const { openRunSteps } = await import('../store/run-steps.ts');
         return openRunSteps(stepsFile(host, header), host, signal);
@@ -214,9 +205,4 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
 function stepsFile({ system }: Host, header: Readonly<Record<string, unknown>>): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
   return join(foldersOf(system).state, 'runs', `${name}.ndjson`);
-}
-
-function journalFile({ system }: Host, header: JournalHeader): string {
-  const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
-  return join(foldersOf(system).state, 'journals', `${name}.ndjson`);
 }

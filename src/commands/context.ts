@@ -10,7 +10,6 @@ import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
-import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { RunSteps } from '../store/run-steps.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
@@ -85,7 +84,7 @@ export interface Accounts {
     licensingApps(): Promise<readonly StoredApp[]>;
     profiles(): Profiles;
     credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
-    /** A server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
+    /** A server in records and locks: its origin; the embedded sandbox has one name, whatever its port. */
     identityOf(account: Pick<LicensingCredential, 'base_url'> | Pick<ChatCredential, 'site'>): string;
   };
 }
@@ -140,10 +139,6 @@ export interface Disk {
     refuseUnwritableState(): Promise<void>;
   };
   readonly record: RunHistory & {
-    /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
-    journal(header: JournalHeader, file?: string): Promise<Journal>;
-    /** Records of earlier runs in that journal, without holding it; undefined where none left one. */
-    readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
     /** The steps of earlier runs of one command over several topics, and of this one. */
     steps(header: Readonly<Record<string, unknown>>): Promise<RunSteps>;
     /** A record that is finished once the result is written, and closed however the run ends. */

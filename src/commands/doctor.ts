@@ -7,7 +7,7 @@ import type { Accounts, Disk, Invocation, Keys, Ledgers, Services, Time } from '
 
 export default command({
   about: [
-    'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
+    'Checks the configuration and its file modes, the folder of records and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the clock, the key, and the feature level ' +
       'of a chat server (the number of its API, which grows with each change). --retries and --timeout change that each server is asked once, for ten seconds. The exit code is that of the first problem.',
   ],

@@ -122,7 +122,7 @@ export const variables = {
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',
-  XDG_STATE_HOME: 'Where chatelaine/ with journals, locks and sandbox data is (default: ~/.local/state)',
+  XDG_STATE_HOME: 'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state)',
   XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',

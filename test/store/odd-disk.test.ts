@@ -89,21 +89,14 @@ test('a lock that cannot be removed on Windows is called that', needs('posix'), 
   expect((await runOn('windows kept=x.lock', 'try', folder)).stdout).toBe(`takenFailure: ${said}`);
 });
 
-test('a journal and the data of a sandbox whose last line was cut are cut by a handle that may', async () => {
+test('the steps of a run and the data of a sandbox whose last line was cut are read to the line before', async () => {
   const { folder } = place();
-  const journal = join(folder, 'job.ndjson');
-  writeFileSync(journal, '{"journal":1,"job":"endless"}\n{"step":0}\n{"ste');
-  expect(await runOn('append-only', 'resume', folder)).toMatchObject({
-    stdout: expect.stringMatching(/^\[\{"step":0\},\{"lost":\d+\}\]$/) as string,
-    stderr: '',
-  });
-  const [header, step, lost, resumed] = readFileSync(`${journal}.done`, 'utf8').split('\n');
-  expect([header, step, lost]).toEqual([
-    '{"journal":1,"job":"endless"}',
-    '{"step":0}',
-    expect.stringMatching(/^\{"lost":\d+,"sum":"[\da-f]{8}"\}$/),
-  ]);
-  expect(resumed).toContain('"step":"resumed"');
+  const run = join(folder, 'run.ndjson');
+  await runOn('', 'steps', folder);
+  writeFileSync(run, readFileSync(run).subarray(0, -5));
+  const { stdout, stderr } = await runOn('append-only', 'resume', folder);
+  expect({ stdout, stderr }).toEqual({ stdout: '[{"steps":1},{"step":1},{"step":2}]', stderr: '' });
+  expect(existsSync(run)).toBe(false);
 
   await runOn('append-only', 'log', folder, 'a', '1');
   const log = join(folder, 'sandbox.ndjson');
@@ -114,12 +107,12 @@ test('a journal and the data of a sandbox whose last line was cut are cut by a h
   expect(await runOn('append-only', 'log', folder, 'd', '1')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a full disk ends every append to a journal, and the next run resumes from what was whole', async () => {
+test('a full disk fails a step of a run, and the next run continues from what was whole', async () => {
   const { folder } = place();
-  const said = `7 disk full: cannot write the journal ${join(folder, 'job.ndjson')}. Make room, then run the same command again.`;
+  const said = `7 disk full: cannot write ${join(folder, 'run.ndjson')}. Make room, then run the same command again.`;
   expect(await runOn('full="step":2', 'steps', folder)).toMatchObject({
-    stdout: `2: ${said}\n3: ${said}\n`,
+    stdout: `2: ${said}\n`,
     stderr: '',
   });
-  expect((await runOn('', 'resume', folder)).stdout).toMatch(/^\[\{"step":1\},\{"lost":\d+\}\]$/);
+  expect((await runOn('', 'resume', folder)).stdout).toBe('[{"steps":1},{"step":1},{"step":3}]');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
-import { openJournal } from '../../src/store/journal.ts';
+import { openRunSteps } from '../../src/store/run-steps.ts';
 import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
 import { lockFolder } from '../../src/store/lock/lock-folder.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
@@ -82,29 +82,22 @@ const verbs: Record<string, () => Promise<void>> = {
     chmodSync(await lockFolder(me), 0o500);
     process.stdout.write(await lockFolder(me));
   },
-  async journal() {
-    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
-    for (let step = 0; ; step += 1) {
-      await journal.append({ step });
-      process.stdout.write(`${step}\n`);
-    }
-  },
-  /** Appends steps to a journal, and says which cannot be. */
+  /** Appends steps to the file of a run, and says which cannot be. */
   async steps() {
-    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
+    const run = await openRunSteps(join(folder, 'run.ndjson'), host, new AbortController().signal);
     for (const step of [1, 2, 3])
-      await journal.append({ step }).catch((cause: unknown) => {
+      await run.append({ step }).catch((cause: unknown) => {
         const told = cause instanceof Failure ? `${cause.exit} ${cause.message}. ${cause.details.hint}` : String(cause);
         process.stdout.write(`${step}: ${told}\n`);
       });
-    await journal.close();
+    await run.close();
   },
-  /** Opens a journal again, and says what it holds. */
+  /** Opens the file of a run again, and says what it holds. */
   async resume() {
-    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
-    process.stdout.write(JSON.stringify(journal.records));
-    await journal.append({ step: 'resumed' });
-    await journal.finish();
+    const run = await openRunSteps(join(folder, 'run.ndjson'), host, new AbortController().signal);
+    process.stdout.write(JSON.stringify(run.steps));
+    await run.append({ step: 'resumed' });
+    await run.finish();
   },
   /** Writes a file so many times, or says why it cannot. */
   async rewrite() {

@@ -19,7 +19,7 @@ export function foldersOf(system: Whereabouts) {
       });
     },
     hold: variable(system.env, 'CHATELAINE_HOLD'),
-    /** Of journals, locks, purge archives and the sandbox's data. */
+    /** Of runs, locks, purge archives and the sandbox's data. */
     state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', '.local/state', 'AppData/Local'),
   };
 }
