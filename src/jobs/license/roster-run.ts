@@ -36,7 +36,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
       const license = unchangedIn(planned, recorded);
       if (license) progress.step();
       const result = await (license ? report.unchanged(row, license) : report.of(row)).catch((cause: unknown) => {
-        // What other rows were answered is told all the same.
+        // What other rows were answered is reported all the same.
         if (!(cause instanceof Failure)) throw cause;
         breaker.stop(cause);
       });
