@@ -58,7 +58,7 @@ describe('in a delete call', () => {
     const { run, record, env } = await purging('slow@1s');
     run.child.kill('SIGINT');
     expect((await run.ended).code).toBe(130);
-    expect(record()).toMatch(/"asked"\}\n\{"call":"whole"\}\n\{"look":[^\n]*"taken":\[\d+,\d+\][^\n]*\n$/);
+    expect(record()).toMatch(/"asked"\}\n\{"call":"whole"\}\n\{"look":[^\n]*"missing":\[\d+,\d+\][^\n]*\n$/);
     const next = await start('topic delete firmware race -o json', { env, home: run.home }).ended;
     expect({ code: next.code, rows: JSON.parse(next.stdout) as unknown }).toMatchObject({
       ...{ code: 0, rows: [{ deleted: 2, status: 'deleted' }] },
@@ -74,7 +74,7 @@ describe('in a delete call', () => {
   )('%s leaves at once: asked, no answer', needs('signals'), async (_what, sent, end) => {
     const { run, record, env } = await purging('hang-after');
     for (const [index, signal] of sent.entries()) {
-      if (index > 0) await run.shows(/waiting for the answer of the delete call under way/);
+      if (index > 0) await run.shows(/waiting for the response to the delete call under way/);
       run.child.kill(signal);
     }
     const { code, signal } = await run.ended;
