@@ -19,7 +19,9 @@ interface Created {
 
 /** What runs that ended well said that they created; one that was killed may have printed it before. */
 function createdIn({ runs, healed }: Ended): Created[] {
-  const all = [...runs, ...healed.flatMap(([, tries]) => tries)].filter(({ exit }) => exit === 0);
+  // 11: the user has several, among them the created one.
+  const ends = new Set<number | undefined>([0, 11]);
+  const all = [...runs, ...healed.flatMap(([, tries]) => tries)].filter(({ exit }) => ends.has(exit));
   return all.flatMap((run) =>
     rowsIn(run).flatMap((row) => {
       const isCreated = row.status === undefined ? saysCreated(run) : row.status === 'created';
