@@ -102,7 +102,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     await sandbox.run(ensure, { env });
     await close();
     const opening = 'about settings moved about forget clean open sweep';
-    expect(created).toBe(`${opening} lock known told firsts begin end passed settled tell unlock close`);
+    expect(created).toBe(`${opening} lock known told firsts begin end settled tell unlock close`);
     expect(calls.join(' ')).toBe(`${opening} lock known unlock close`);
   });
 

@@ -60,10 +60,12 @@ function notAsTold({ computers, server: { changes } }: Ended): string[] {
   );
 
   /** Whether the license had then what the history tells of before; without a name it had the asked one. */
-  function wasBefore({ code, asked }: SentChange, told: ToldChange): boolean {
+  function wasBefore({ code, asked, done }: SentChange, told: ToldChange): boolean {
     const { remote_user_before = asked.remote_user, size_allowance_before } = told;
-    return carriedOut(changes, code).some(
-      ({ before }) =>
+    // A request that changes nothing, and is lost, is shown by what another one changed.
+    const states = carriedOut(changes, code).flatMap(({ before, after }) => (done ? [before] : [before, after]));
+    return states.some(
+      (before) =>
         (remote_user_before ?? before.remote_user) === before.remote_user &&
         (size_allowance_before ?? before.size_allowance) === before.size_allowance,
     );

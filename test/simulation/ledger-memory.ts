@@ -176,11 +176,15 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       noteRun(run, (one) => (one.begun = held.length > 0 ? lastSeq : one.begun));
       return [{ written: held.length }];
     },
-    end(_connection, rows: string) {
+    end(_connection, run: string, rows: string) {
+      const passed: number[] = [];
       for (const { id, is: state, n = null, status = null, key_end = null } of JSON.parse(rows) as EndedRow[])
         for (const write of writes)
-          if (write.id === id && (state === 'answered' || write.state === 'begun' || n === 0))
+          if (write.id === id && (state === 'answered' || write.state === 'begun' || n === 0)) {
             Object.assign(write, { state, ended: now(), n, status, key_end });
+            if (state === 'answered') passed.push(write.seq);
+          }
+      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...passed)));
       return [];
     },
     settled(_connection, run: string, rows: string) {
@@ -190,11 +194,6 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       const gone = writes.filter(({ id }) => passed.has(id));
       writes = writes.filter(({ id }) => !passed.has(id));
       const seqs = gone.flatMap(({ id, seq }) => (passed.get(id) ? [seq] : []));
-      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...seqs)));
-      return [];
-    },
-    passed(_connection, run: string, ids: readonly string[]) {
-      const seqs = writes.flatMap(({ id, seq }) => (ids.includes(id) ? [seq] : []));
       noteRun(run, (one) => (one.passed = Math.max(one.passed, ...seqs)));
       return [];
     },

@@ -232,7 +232,11 @@ export const rules = [
       'if (row !== null) return;',
     ],
     ['a restored ledger lacks what was written last', '? [lackingWrite(settle, this.#restored)] : [];', '? [] : [];'],
-    ['what had no answer is in the ledger', "await this.#query('end', [writeJson(all)], shortLimit);", ''],
+    [
+      'what had no answer is in the ledger',
+      "void (await this.#query('end', [this.#key, writeJson(all)], shortLimit))",
+      'undefined',
+    ],
     ['workers of one run exclude one another', 'for (const key of keys) this.#held.add(key);', ''],
   ]),
   ...inFile('rename', 'jobs/license/change-license.ts', [

@@ -3,7 +3,15 @@ import { hash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import type { AskedWrite, OpenWrite, PendingWrite } from '../record/writes.ts';
+import type {
+  AskedWrite,
+  KnownWrites,
+  OpenWrite,
+  PendingWrite,
+  UserName,
+  WriteEnd,
+  WritingRun,
+} from '../record/writes.ts';
 
 export type LedgerRow = Readonly<Record<string, unknown>>;
 
@@ -14,8 +22,51 @@ export interface LedgerState {
   readonly age: Milliseconds | undefined;
 }
 
+export interface RecordedRun extends WritingRun {
+  /** The start of each id of this run. */
+  readonly token: string;
+  readonly settle: Milliseconds;
+  /** The longest time of a request. */
+  readonly requestLimit: Milliseconds;
+  readonly note: (text: string) => void;
+}
+
+export interface Locking {
+  readonly keys: readonly string[];
+  taken: readonly string[];
+}
+
+export interface AskedUsers {
+  readonly users: readonly UserName[];
+  known: readonly KnownWrites[];
+}
+
+export interface SettledWrite {
+  readonly id: string;
+  readonly passed: boolean;
+}
+
+export type KeptWrite = Extract<WriteEnd, { readonly is: 'answered' | 'no answer' }> & { readonly id: string };
+
+/** What is known of each of so many users, by their place in the question. */
+export function knownIn(
+  rows: readonly LedgerRow[],
+  count: number,
+  now: Milliseconds,
+  endOf: (row: LedgerRow) => Milliseconds,
+) {
+  const of = new Map<number, LedgerRow[]>();
+  for (const row of rows) of.set(Number(row['at']), [...(of.get(Number(row['at'])) ?? []), row]);
+  return Array.from({ length: count }, (_, index) => {
+    const own = of.get(index + 1) ?? [];
+    const pending = own.flatMap((row) => pendingIn(row, endOf(row), now));
+    const open = own.filter((row) => isOpen(row) && row['is_exact'] === true).at(-1);
+    return { pending, open: open && openIn(open, endOf(open)) };
+  });
+}
+
 /** Whether it is a creation that was answered. */
-export function isOpen({ state, asked }: LedgerRow): boolean {
+function isOpen({ state, asked }: LedgerRow): boolean {
   return state === 'answered' && isAsked(asked) && asked.kind === 'creation';
 }
 
@@ -26,7 +77,7 @@ function isAsked(asked: unknown): asked is AskedWrite {
 const day: Milliseconds = 86_400_000;
 
 /** A name that was given may be shown late, but not later than `--settle`; what was not processed counts for a day. */
-export function pendingIn(row: LedgerRow, ended: Milliseconds, now: Milliseconds): PendingWrite[] {
+function pendingIn(row: LedgerRow, ended: Milliseconds, now: Milliseconds): PendingWrite[] {
   const { state, asked } = row;
   if (state === 'begun' || isOpen(row) || !isAsked(asked)) return [];
   const n = state === 'answered' ? 1 : Number(row['n']);

@@ -141,17 +141,17 @@ export const statements = {
     ) UPDATE chatelaine.run r SET begun = greatest(r.begun, (SELECT max(o.seq) FROM own o)), written = clock_timestamp()
       WHERE r.key = $1 RETURNING (SELECT count(*)::integer FROM own) AS written`,
 
-  end: `UPDATE chatelaine.write w SET state = u."is", ended = clock_timestamp(), n = u.n, status = u.status, key_end = u.key_end
-    FROM json_to_recordset($1) AS u (id text, "is" text, n integer, status integer, key_end text)
-    WHERE w.id = u.id AND (u."is" = 'answered' OR w.state = 'begun' OR u.n = 0)`,
+  end: `WITH ended AS (
+      UPDATE chatelaine.write w SET state = u."is", ended = clock_timestamp(), n = u.n, status = u.status, key_end = u.key_end
+      FROM json_to_recordset($2) AS u (id text, "is" text, n integer, status integer, key_end text)
+      WHERE w.id = u.id AND (u."is" = 'answered' OR w.state = 'begun' OR u.n = 0) RETURNING w.seq, u."is"
+    ) UPDATE chatelaine.run r SET passed = greatest(r.passed, (SELECT max(e.seq) FROM ended e WHERE e."is" = 'answered')),
+      written = clock_timestamp() WHERE r.key = $1`,
 
   settled: `WITH gone AS (
       DELETE FROM chatelaine.write w USING json_to_recordset($2) AS u (id text, passed boolean) WHERE w.id = u.id RETURNING w.seq, u.passed
     ) UPDATE chatelaine.run r SET passed = greatest(r.passed, (SELECT max(g.seq) FROM gone g WHERE g.passed)), written = clock_timestamp()
       WHERE r.key = $1`,
-
-  passed: `UPDATE chatelaine.run r SET passed = greatest(r.passed, (SELECT max(w.seq) FROM chatelaine.write w WHERE w.id = ANY ($2))),
-    written = clock_timestamp() WHERE r.key = $1`,
 
   // A connection that is gone leaves open whether its process, and the request, live on.
   sweep: `WITH dead AS (

@@ -18,18 +18,21 @@ import type {
   UserName,
   WriteEnd,
   WritePlace,
-  WritingRun,
 } from '../record/writes.ts';
 import {
-  isOpen,
   isSameBytes,
   keyOf,
+  knownIn,
   lackingWrite,
   openIn,
-  pendingIn,
   saltedHash,
+  type AskedUsers,
+  type KeptWrite,
   type LedgerRow,
   type LedgerState,
+  type Locking,
+  type RecordedRun,
+  type SettledWrite,
 } from './ledger-rows.ts';
 import { statements } from './ledger-sql.ts';
 
@@ -37,15 +40,6 @@ import { statements } from './ledger-sql.ts';
 export const shortLimit: Milliseconds = 5000;
 
 export type Ask = (text: string, values: readonly unknown[], limit?: Milliseconds) => Promise<readonly LedgerRow[]>;
-
-export interface RecordedRun extends WritingRun {
-  /** The start of each id of this run. */
-  readonly token: string;
-  readonly settle: Milliseconds;
-  /** The longest time of a request. */
-  readonly requestLimit: Milliseconds;
-  readonly note: (text: string) => void;
-}
 
 /** @throws Failure of a statement */
 export async function ledgerWrites(
@@ -60,13 +54,6 @@ export async function ledgerWrites(
   return place;
 }
 
-interface Settled {
-  readonly id: string;
-  readonly passed: boolean;
-}
-
-type Kept = Extract<WriteEnd, { readonly is: 'answered' | 'no answer' }> & { readonly id: string };
-
 class LedgerWrites implements WritePlace {
   readonly #ask: Ask;
   readonly #state: LedgerState;
@@ -77,8 +64,11 @@ class LedgerWrites implements WritePlace {
   readonly #held = new Set<string>();
   readonly #ends = new Map<string, Milliseconds>();
   readonly #begin: (write: BegunWrite) => Promise<void>;
-  readonly #keep: (end: Kept) => Promise<void>;
-  readonly #settle: (end: Settled) => Promise<void>;
+  readonly #keep: (end: KeptWrite) => Promise<void>;
+  readonly #settle: (end: SettledWrite) => Promise<void>;
+  readonly #lock: (locking: Locking) => Promise<void>;
+  readonly #unlock: (keys: readonly string[]) => Promise<void>;
+  readonly #known: (asked: AskedUsers) => Promise<void>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
   #failure: Failure | undefined;
@@ -91,8 +81,12 @@ class LedgerWrites implements WritePlace {
     this.#host = host;
     this.#key = keyOf(state.salt, `run ${run.token}`);
     this.#begin = batched((all) => this.#writeBegun(all));
-    this.#keep = batched((all) => this.#writeKept(all));
-    const settle = async (all: readonly Settled[]) => void (await this.#query('settled', [this.#key, writeJson(all)]));
+    this.#keep = batched(async (all) => void (await this.#query('end', [this.#key, writeJson(all)], shortLimit)));
+    this.#lock = batched((all) => this.#lockAll(all));
+    this.#unlock = batched(async (all) => void (await this.#query('unlock', [all.flat()])));
+    this.#known = batched((all) => this.#readKnown(all));
+    const settle = async (all: readonly SettledWrite[]) =>
+      void (await this.#query('settled', [this.#key, writeJson(all)]));
     this.#settle = batched(settle, paced(host.clock, 100));
   }
 
@@ -115,8 +109,9 @@ class LedgerWrites implements WritePlace {
     if (keys.some((key) => this.#held.has(key)))
       return { holder: 'this run', progress: `${this.#host.clock.elapsed()}` };
     for (const key of keys) this.#held.add(key);
-    const rows = await this.#query('lock', [keys]);
-    const taken = rows.flatMap(({ key, taken }) => (taken === true ? [String(key)] : []));
+    const locking: Locking = { keys, taken: [] };
+    await this.#lock(locking);
+    const { taken } = locking;
     if (taken.length === keys.length) return { release: () => this.#release(keys, taken) };
     await this.#release(keys, taken);
     const [other] = await this.#query('holder', [keys]);
@@ -130,25 +125,9 @@ class LedgerWrites implements WritePlace {
   }
 
   async known(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
-    const { origin, settle } = this.#run;
-    const hashes = users.map((user) => this.#hashesOf(user));
-    const columns = [hashes.map(({ exact }) => exact), hashes.map(({ folded }) => folded)];
-    const values = [origin, this.#key, users.map(({ app_code }) => app_code), ...columns];
-    let rows = await this.#query('known', values);
-    if (rows.some(({ is_dead, state }) => is_dead === true && state === 'begun')) {
-      await this.#query('sweep', [origin, this.#key]);
-      rows = await this.#query('known', values);
-    }
-    const of = new Map<number, LedgerRow[]>();
-    for (const row of rows) of.set(Number(row['at']), [...(of.get(Number(row['at'])) ?? []), row]);
-    const now = this.#host.clock.elapsed();
-    const lacking = this.#restored + settle > now ? [lackingWrite(settle, this.#restored)] : [];
-    return users.map((_user, index) => {
-      const known = of.get(index + 1) ?? [];
-      const pending = known.flatMap((row) => pendingIn(row, this.#endOf(row), now));
-      const open = known.filter((row) => isOpen(row) && row['is_exact'] === true).at(-1);
-      return { pending: [...pending, ...lacking], open: open && openIn(open, this.#endOf(open)) };
-    });
+    const asked: AskedUsers = { users, known: [] };
+    await this.#known(asked);
+    return asked.known;
   }
 
   async begin(write: BegunWrite): Promise<void> {
@@ -187,6 +166,30 @@ class LedgerWrites implements WritePlace {
     if (!this.#failure) await this.#query('close', [this.#key]);
   }
 
+  async #lockAll(all: readonly Locking[]): Promise<void> {
+    const rows = await this.#query('lock', [all.flatMap(({ keys }) => keys)]);
+    const taken = new Set(rows.flatMap(({ key, taken }) => (taken === true ? [String(key)] : [])));
+    for (const one of all) one.taken = one.keys.filter((key) => taken.has(key));
+  }
+
+  async #readKnown(all: readonly AskedUsers[]): Promise<void> {
+    const { origin, settle } = this.#run;
+    const users = all.flatMap((one) => one.users);
+    const hashes = users.map((user) => this.#hashesOf(user));
+    const columns = [hashes.map(({ exact }) => exact), hashes.map(({ folded }) => folded)];
+    const values = [origin, this.#key, users.map(({ app_code }) => app_code), ...columns];
+    let rows = await this.#query('known', values);
+    if (rows.some(({ is_dead, state }) => is_dead === true && state === 'begun')) {
+      await this.#query('sweep', [origin, this.#key]);
+      rows = await this.#query('known', values);
+    }
+    const now = this.#host.clock.elapsed();
+    const lacking = this.#restored + settle > now ? [lackingWrite(settle, this.#restored)] : [];
+    const known = knownIn(rows, users.length, now, (row) => this.#endOf(row));
+    for (const one of known) one.pending.push(...lacking);
+    for (const one of all) one.known = known.splice(0, one.users.length);
+  }
+
   async #writeBegun(all: readonly BegunWrite[]): Promise<void> {
     const rows = all.flatMap(({ id, users, asked }) =>
       users.map((user) => {
@@ -204,15 +207,9 @@ class LedgerWrites implements WritePlace {
     throw this.#failure;
   }
 
-  async #writeKept(all: readonly Kept[]): Promise<void> {
-    await this.#query('end', [writeJson(all)], shortLimit);
-    const answered = all.flatMap(({ id, is }) => (is === 'answered' ? [id] : []));
-    if (answered.length > 0) await this.#query('passed', [this.#key, answered], shortLimit);
-  }
-
   async #release(keys: readonly string[], taken: readonly string[]): Promise<void> {
     // Where the connection is gone, so are its locks.
-    if (taken.length > 0) await this.#query('unlock', [taken]).catch(() => undefined);
+    if (taken.length > 0) await this.#unlock(taken).catch(() => undefined);
     for (const key of keys) this.#held.delete(key);
   }
 

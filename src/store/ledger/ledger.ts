@@ -7,9 +7,9 @@ import type { Surroundings } from '../lock/lock.ts';
 import type { WritePlace } from '../record/writes.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
 import { LedgerHistory } from './ledger-history.ts';
-import { stateIn, type LedgerState, type LedgerRow } from './ledger-rows.ts';
+import { stateIn, type LedgerRow, type LedgerState, type RecordedRun } from './ledger-rows.ts';
 import { ledgerVersion, lockSchemaSql, schemaSql, statements } from './ledger-sql.ts';
-import { ledgerWrites, type Ask, type RecordedRun } from './ledger-writes.ts';
+import { ledgerWrites, type Ask } from './ledger-writes.ts';
 import { openDatabase, stateOf, type Database } from './postgres.ts';
 
 interface LedgerHost extends Surroundings {
