@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fakeService, run } from '../helpers/run.ts';
+import { expectNobody } from '../helpers/nobody.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 
 /** Integers that are none: the contract's `-?(0|[1-9]\d*)` within ±(2^53−1). */
@@ -144,13 +145,7 @@ describe('what just keeps a rule is sent', () => {
   ])('%s', async (_what, args, json) => {
     const service = fakeService();
     const { remote_user, app_code } = json;
-    // A name that ends in a blank is looked up without it too: servers store it so.
-    for (const name of new Set([remote_user, remote_user.trim()])) {
-      const query = { remote_user: name, app_code: String(app_code) };
-      service.expect({ method: 'GET', path: '/v1/license/', query }).reply(200, []);
-    }
-    // The filter may misread some signs: the whole list is looked at too.
-    if (remote_user.includes('%')) service.expect(`GET /v1/license/?app_code=${app_code}`).reply(200, []);
+    expectNobody(service, 1, remote_user, app_code);
     service.expect({ method: 'POST', path: '/v1/license/', json }).reply(201, '"K-1"');
     const asked = { remote_user, app_code: String(app_code) };
     service
@@ -228,7 +223,10 @@ describe('what just keeps a rule is sent', () => {
 
   test('edit sends only what was typed, and the app code there is the new value', async () => {
     const service = fakeService();
-    service.expect('GET /v1/license/K-1/').reply(405, '');
+    const license = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+    // Before the lock of its user and after it; then the user of the new application.
+    service.expect('GET /v1/license/K-1/', 2).reply(200, license);
+    expectNobody(service, 1, 'ada', 9);
     service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { app_code: 9 } }).reply(200, { app_code: 9 });
 
     expect(await run(service, 'license edit K-1 --app-code 9')).toMatchObject({ exitCode: 0 });

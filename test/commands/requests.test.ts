@@ -12,16 +12,17 @@ const users = Array.from({ length: 30 }, (_, index) => `new-${index}`);
 test.each<[line: string, before: string, requests: Readonly<Record<string, number>>]>([
   ['license list', '', { 'GET /v1/license/': 1 }],
   ['license list --remote-user kit', '', { 'GET /v1/license/': 1 }],
-  ['license create --remote-user kit --size-allowance 4', '', { 'GET /v1/license/': 2, 'POST /v1/license/': 1 }],
-  ['license ensure --remote-user kit --size-allowance 4', '', { 'GET /v1/license/': 2, 'POST /v1/license/': 1 }],
+  // The name in four spellings, of which two are one, before the POST, and the given one after it.
+  ['license create --remote-user kit --size-allowance 4', '', { 'GET /v1/license/': 4, 'POST /v1/license/': 1 }],
+  ['license ensure --remote-user kit --size-allowance 4', '', { 'GET /v1/license/': 4, 'POST /v1/license/': 1 }],
   [
     'license ensure --remote-user kit --size-allowance 4',
     'license create --remote-user kit --size-allowance 4',
-    { 'GET /v1/license/': 1 },
+    { 'GET /v1/license/': 1, 'GET /v1/license/[license_code]/': 1 },
   ],
-  // Each user is looked up before the POST.
-  ['license apply ROSTER', '', { 'GET /v1/license/': 2 + users.length, 'POST /v1/license/': users.length }],
-  ['license apply ROSTER', 'license apply ROSTER', { 'GET /v1/license/': 1 }],
+  // Each user is looked up before the POST, and the first after it; two lists. A listed key is requested once.
+  ['license apply ROSTER', '', { 'GET /v1/license/': 3 + users.length, 'POST /v1/license/': users.length }],
+  ['license apply ROSTER', 'license apply ROSTER', { 'GET /v1/license/': 1, 'GET /v1/license/[license_code]/': 1 }],
   ['messages fetch', '', { 'GET /api/v1/messages': 1 }],
   ['messages fetch --channel general --limit 10', '', { 'GET /api/v1/messages': 1 }],
   ['settings set color_scheme=dark', '', { 'GET /api/v1/server_settings': 1, 'PATCH /api/v1/settings': 1 }],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeService, run, type Ran } from '../helpers/run.ts';
+import { expectNobody } from '../helpers/nobody.ts';
 import type { FakeService } from '../helpers/service.ts';
 
 const code = 'CD3AE-2B80E-1662B-2FCA2';
@@ -63,7 +64,7 @@ const cases: Record<string, readonly [line: string, plan: (service: FakeService)
   edit: [
     `license edit ${code} --size-allowance 6`,
     (service) => {
-      service.expect({ method: 'GET', path }).reply(200, named);
+      service.expect({ method: 'GET', path }, 2).reply(200, named);
       service.expect(patch({ size_allowance: 6 })).reply(200, { ...named, size_allowance: 6 });
     },
     {
@@ -76,6 +77,7 @@ const cases: Record<string, readonly [line: string, plan: (service: FakeService)
     (service) => {
       service.expect(user).reply(200, [named]);
       service.expect(patch({ size_allowance: 6 })).reply(200, { ...named, size_allowance: 6 });
+      service.expect({ method: 'GET', path }).reply(200, named);
     },
     {
       ...{ ...kept, size_allowance: 6, server_size_allowance_before: 2, remote_user_before: 'eve' },
@@ -100,7 +102,7 @@ const cases: Record<string, readonly [line: string, plan: (service: FakeService)
     `license retire ${code}`,
     (service) => {
       const left = 'left-2026-03-ada-FCA2';
-      service.expect({ method: 'GET', path }).reply(200, named);
+      service.expect({ method: 'GET', path }, 2).reply(200, named);
       service
         .expect(patch({ remote_user: left, size_allowance: 1 }))
         .reply(200, { ...named, remote_user: left, size_allowance: 1 });
@@ -149,7 +151,7 @@ test.each(['csv', 'tsv', 'ndjson', 'yaml', 'table'])('-o %s and --fields have bo
 
 test('create prints the status of the server, and its summary the outcome', async () => {
   const service = fakeService();
-  service.expect(user).reply(200, []);
+  expectNobody(service);
   service
     .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', app_code: 7, size_allowance: 4 } })
     .reply(201, named);

@@ -67,13 +67,13 @@ export const contracts: readonly Contract[] = [
     call: 'POST /license/',
     line: 'license create --remote-user ada --size-allowance 4',
     exchanges: [
-      // The look at what the user has already.
-      {
-        method: 'GET',
-        path: '/v1/license/?remote_user=ada&app_code=4711',
+      // What the user has already, in each spelling in which servers store a name.
+      ...['ada', 'ADA', 'Ada'].map((name) => ({
+        method: 'GET' as const,
+        path: `/v1/license/?remote_user=${name}&app_code=4711`,
         headers: token,
         answer: { status: 200, body: [] },
-      },
+      })),
       {
         method: 'POST',
         path: '/v1/license/',
@@ -148,6 +148,8 @@ export const contracts: readonly Contract[] = [
     call: 'PUT /license/<license_code>/',
     line: 'license edit CD3AE-2B80E-1662B-2FCA2 --allow-duplicate --replace --remote-user physio-8000 --app-code 4711 --size-allowance 18',
     exchanges: [
+      // Before the lock of its user, and after it.
+      { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       {
         method: 'PUT',
@@ -170,6 +172,8 @@ export const contracts: readonly Contract[] = [
     call: 'PATCH /license/<license_code>/',
     line: 'license edit CD3AE-2B80E-1662B-2FCA2 --size-allowance 6',
     exchanges: [
+      // Before the lock of its user, and after it.
+      { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       {
         method: 'PATCH',

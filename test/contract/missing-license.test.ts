@@ -14,16 +14,11 @@ const looks = [
 test.each([
   ['license view CODE', `license view ${code}`, looks],
   ['license view CODE CODE', `license view ${code} ${code}`, [...looks, ...looks]],
-  [
-    'license edit CODE',
-    `license edit ${code} --size-allowance 3`,
-    [looks[0], { method: 'PATCH', path, json: { size_allowance: 3 } }, looks[1]],
-  ],
+  ['license edit CODE', `license edit ${code} --size-allowance 3`, looks],
   ['license retire CODE', `license retire ${code}`, looks],
 ])('where every path is an HTML 404, %s is 5 with both causes', async (_what, line, requests) => {
   const service = fakeService();
-  for (const request of requests)
-    if (request) service.expect(request).reply(404, page, { 'content-type': 'text/html' });
+  for (const request of requests) service.expect(request).reply(404, page, { 'content-type': 'text/html' });
 
   const { exitCode, error } = await run(service, `${line} -o json`);
 
@@ -43,7 +38,6 @@ test('where the list is answered, an HTML 404 of the code says nothing of the ba
 
   service.done();
   expect(exitCode).toBe(5);
-  expect(error?.hint).toBe(
-    'A key of this server is written XXXXX-XXXXX. To find it by its user: chatelaine license list',
-  );
+  expect(error?.hint).toMatch(/^A key of this server is written XXXXX-XXXXX\. /);
+  expect(error?.hint).not.toContain('base URL');
 });

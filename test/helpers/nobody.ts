@@ -1,8 +1,12 @@
 import type { FakeService } from './service.ts';
 
-/** A lookup of ada, in each spelling in which servers store a name, that shows nobody. */
-export function expectNobody(service: FakeService, times = 1): void {
+/** Lookups of a user, in each spelling in which servers store a name, that show nobody. */
+export function expectNobody(service: FakeService, times = 1, user = 'ada', app_code = 7): void {
+  const lower = user.toLowerCase();
+  const names = new Set([user, lower, user.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)]);
   for (let at = 0; at < times; at += 1)
-    for (const name of ['ada', 'ADA', 'Ada'])
-      service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
+    for (const remote_user of names) {
+      const query = { remote_user, app_code: String(app_code) };
+      service.expect({ method: 'GET', path: '/v1/license/', query }).reply(200, []);
+    }
 }
