@@ -19,7 +19,7 @@ export interface QueuedServer {
  * `limit` ms, while the request goes on. Reads are answered at once. Ends with the test.
  */
 export async function openQueuedServer(cost: number, limit: number): Promise<QueuedServer> {
-  const licenses: { readonly remote_user: string }[] = [];
+  const licenses: { readonly license_code: string; readonly remote_user: string }[] = [];
   const inQueue = limiter(1);
   let [posts, last]: [number, Promise<unknown>] = [0, Promise.resolve()];
   const server = createServer((incoming, outgoing) => {
@@ -28,7 +28,13 @@ export async function openQueuedServer(cost: number, limit: number): Promise<Que
       outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
     const answer = async (): Promise<void> => {
-      const user = new URL(incoming.url ?? '', 'http://here').searchParams.get('remote_user');
+      const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://here');
+      const license = licenses.find(({ license_code }) => pathname === `/v1/license/${license_code}/`);
+      if (license) {
+        reply(200, license);
+        return;
+      }
+      const user = searchParams.get('remote_user');
       const results = licenses.filter(({ remote_user }) => user === null || remote_user === user);
       if (incoming.method === 'GET') {
         reply(200, { count: results.length, next: null, previous: null, results });
@@ -39,10 +45,10 @@ export async function openQueuedServer(cost: number, limit: number): Promise<Que
       const gateway = setTimeout(() => reply(504, '<h1>504 Gateway Time-out</h1>'), limit);
       last = inQueue(async () => {
         await sleep(cost);
-        const license = { license_code: `K-${licenses.length}`, ...fields };
-        licenses.push(license);
+        const made = { license_code: `K-${licenses.length}`, ...fields };
+        licenses.push(made);
         clearTimeout(gateway);
-        reply(201, license);
+        reply(201, made);
       });
     };
     void answer();

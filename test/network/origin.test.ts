@@ -78,9 +78,11 @@ describe('redirects', () => {
   test.each(writes.flatMap((line) => statuses.map((status) => [line, status] as const)))(
     '%s: a write is not redirected (%i), not even inside the origin',
     async (line, status) => {
-      const { port, seen } = await openOrigin((request) =>
-        request.method === 'GET' ? {} : { status, headers: { location: '/elsewhere/' }, body: '' },
-      );
+      const license = { license_code: 'ABCDE-12345', remote_user: 'ada', app_code: 7, size_allowance: 2 };
+      const { port, seen } = await openOrigin(({ method, url }) => {
+        if (method !== 'GET') return { status, headers: { location: '/elsewhere/' }, body: '' };
+        return url.includes('ABCDE-12345') ? { body: JSON.stringify(license) } : {};
+      });
       const ran = await runAt(port, line.startsWith('license create') ? `${line} --settle 1ms` : line);
       // A redirect answers a POST, and no list shows what it created.
       const refused = line.startsWith('license create') ? { code: 'unknown', exit: 9 } : { code: 'rejected', exit: 6 };
@@ -156,7 +158,7 @@ describe('connections', () => {
     if (status === 500) await expect.poll(open).toBe(0);
   });
 
-  test('of apply above 20 users: those of its workers, and one for the list that confirms them', async () => {
+  test('of apply above 20 users: those of its workers', async () => {
     const rows = new Map<string, object>();
     const { port, seen, connections } = await openOrigin(({ method, url, body }) => {
       const user = new URL(url, 'http://here').searchParams.get('remote_user');
@@ -174,6 +176,6 @@ describe('connections', () => {
 
     expect({ exitCode, rows: rows.size }).toEqual({ exitCode: 0, rows: 25 });
     expect(seen.filter(({ method, url }) => method === 'GET' && !url.includes('remote_user'))).toHaveLength(2);
-    expect(connections()).toBe(5);
+    expect(connections()).toBeLessThanOrEqual(4);
   });
 });
