@@ -260,7 +260,7 @@ async function shareTimes() {
     for (const machines of [1, 3]) {
       const place = temporaryFolder('share');
       const database = await startPostgres({ durable: true });
-      const { credential, stop } = await serve(bare, ['--latency', '50']);
+      const { credential, stop } = await serve(bare, ['--latency', '50ms']);
       const env = { ...credential, CHATELAINE_LEDGER: database.url };
       succeed([process.execPath, program, 'ledger', 'init'], { ...bare, ...env });
       database.query(madeLongAgo);
@@ -297,7 +297,7 @@ async function scale() {
   listed.stop();
   const rows = [{ name: `license list of ${count}`, value: `${(count / seconds).toFixed(0)}/s` }];
   for (const concurrency of ['4', '16']) {
-    const { credential, stop } = await serve(bare, ['--latency', '50']);
+    const { credential, stop } = await serve(bare, ['--latency', '50ms']);
     const apply = [process.execPath, program, 'license', 'apply', rosterOf(2000), '-q', '--concurrency', concurrency];
     const took = succeed(apply, { ...bare, ...credential });
     stop();

@@ -7,7 +7,7 @@ const dist = join(__dirname, '../dist');
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
-  print(`${version}\n`);
+  print(`chatelaine ${version}\n`);
 } else if (!isNodeNewEnough()) {
   const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
   const instead = 'Install one of them, or an archive of the release page, which contains Node (README.md, Install).';

@@ -17,7 +17,7 @@ try {
   // Windows' own tar reads zip files.
   expect(run('tar', ['-xf', resolve(`release/${folder}.${isWindows ? 'zip' : 'tar.gz'}`), '-C', place]), '');
   const command = join(place, folder, isWindows ? `${name}.cmd` : name);
-  expect(run(command, ['--version']), version);
+  expect(run(command, ['--version']), `${name} ${version}`);
   expect(run(command, ['--sandbox', 'license', 'ensure', '--remote-user', 'ada', '--size-allowance', '4']), undefined);
   // A thread, WebAssembly, and what the run before kept.
   expect(run(command, ['--sandbox', 'license', 'list', '--remote-user', 'ada', '--jq', 'length']), '1');

@@ -27,13 +27,13 @@ export async function readCommandLine(
   const guide = guideText(start.words.join(' '), width);
   if (guide !== undefined) return { text: guide };
   const named = withoutHelpWord(start.words);
-  if (named.words[0] === 'version') return { text: `${version}\n` };
+  if (named.words[0] === 'version') return { text: `chatelaine ${version}\n` };
   const words = await commandWords(named, start.unknown);
   const command = await [...commandTable, ...hiddenCommands].find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
   const line = partLine(argv, options, Object.keys(args));
-  if (line.asks === 'version') return { text: `${version}\n` };
+  if (line.asks === 'version') return { text: `chatelaine ${version}\n` };
   const isWrong = line.unknown.length > 0 || line.lacking !== undefined;
   if (named.isHelp || line.asks === 'help' || (!command && !isWrong)) {
     const [noun] = words;

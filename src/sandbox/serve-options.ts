@@ -21,7 +21,7 @@ export const serveOptions = {
     'N',
     'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
   ),
-  latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
+  latency: { kind: 'duration', placeholder: 'DURATION', help: 'How long to wait before each response (default: 0ms)' },
   fault: textField('SPEC', 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
   seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
   ...shapeOptions,

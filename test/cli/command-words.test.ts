@@ -8,7 +8,7 @@ test.each(['--version', '-V', 'version', 'license --version', 'license list --ve
   async (line) => {
     expect(await run(fakeService(), line, { bare: true })).toMatchObject({
       exitCode: 0,
-      stdout: '9.9.9\n',
+      stdout: 'chatelaine 9.9.9\n',
       stderr: '',
     });
   },

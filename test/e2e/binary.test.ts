@@ -51,7 +51,7 @@ describe('on Linux and macOS', needs('shell'), () => {
     const direct = join(place, 'chatelaine');
     symlinkSync(direct, join(home, 'bin/absolute'));
     symlinkSync('absolute', join(home, 'bin/chatelaine'));
-    expect(run(direct, '--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    expect(run(direct, '--version')).toEqual({ status: 0, stdout: `chatelaine ${version}\n`, stderr: '' });
     for (const command of [direct, join(home, 'bin/chatelaine'), 'bin/chatelaine']) {
       const made = run(command, '--sandbox license ensure --remote-user ada --size-allowance 4 -o json');
       expect(JSON.parse(made.stdout), made.stderr).toMatchObject({ remote_user: 'ada', size_allowance: 4 });
@@ -114,7 +114,7 @@ if (isWhole)
     const { status, stdout, stderr } = spawnSync('bash', ['-c', typed], {
       ...{ cwd: downloads, encoding: 'utf8', env: { PATH: '/usr/bin:/bin', HOME: home } },
     });
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${archive}: OK\n${version}\n`, stderr: '' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${archive}: OK\nchatelaine ${version}\n`, stderr: '' });
   });
 
 test('on Windows the command is a batch file beside node.exe', async () => {

@@ -274,7 +274,7 @@ describe('installed into an empty folder, with an empty home and without a netwo
 
   test('tells its version and can be executed', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
-    expect((await run('--version')).stdout).toBe(version);
+    expect((await run('--version')).stdout).toBe(`chatelaine ${version}`);
     expect(() => accessSync(program, constants.X_OK)).not.toThrow();
   });
 

@@ -1,23 +1,34 @@
-import { countField, textField, type Fields } from '../../schema/field.ts';
+import { usage } from '../../core/failure.ts';
+import { textField, type Fields } from '../../schema/field.ts';
 import type { GlobalValues } from '../context.ts';
 
 export const folderArgument = { required: true, ...textField('DIR', 'Folder of the archive') } as const;
 
 export const foldersArgument = { ...folderArgument, help: 'Folder of the archive, or of several archives' } as const;
 
-/** As much as a server takes by default is less. */
-const defaultMegabytes = 100;
-
-/** The option that limits the attached files that are kept; its value is that of `maxFileBytes`. */
+/** The option that limits the attached files that are kept; servers accept less than its default. */
 export const fileSizeOption = {
-  max_file_size: countField(
-    'MB',
-    `With --files: the largest file that is kept, in megabytes (default: ${defaultMegabytes})`,
-  ),
+  max_file_size: {
+    ...textField('SIZE', 'With --files: the largest file that is kept, such as 500KB or 2GB (default: 100MB)'),
+    read: (text) => {
+      maxFileBytes(text);
+      return text;
+    },
+  },
 } as const satisfies Fields;
 
-export function maxFileBytes(megabytes = defaultMegabytes): number {
-  return megabytes * 1_000_000;
+const sizeUnits: ReadonlyMap<string, number> = new Map([
+  ['KB', 1000],
+  ['MB', 1_000_000],
+  ['GB', 1_000_000_000],
+]);
+
+/** @throws Failure usage */
+export function maxFileBytes(size = '100MB'): number {
+  const [, count, unit = ''] = /^(\d{1,6})([A-Z]B)$/.exec(size.toUpperCase()) ?? [];
+  const bytes = Number(count) * (sizeUnits.get(unit) ?? 0);
+  if (!(bytes > 0)) throw usage(`'${size}' is not a size`, 'Write a number and KB, MB or GB: 100MB.');
+  return bytes;
 }
 
 /** The site of what the embedded sandbox has: its port is another one in each run. */

@@ -151,7 +151,7 @@ type PullValues = PullSelection & {
   readonly folder: string;
   readonly both?: boolean;
   readonly files?: boolean;
-  readonly max_file_size?: number;
+  readonly max_file_size?: string;
   readonly recheck?: boolean;
 };
 

@@ -376,13 +376,18 @@ test('--max-file-size ends a file that is larger after as many bytes, and asks o
     url.startsWith('/api/') ? { body: success('/t/f') } : { body: Buffer.alloc(1_000_001) },
   );
 
-  const { exitCode, stderr } = await run('--max-file-size 1');
+  const { exitCode, stderr } = await run('--max-file-size 1mb');
 
   expect(exitCode).toBe(8);
   expect(stderr).toContain('2/a/f is not kept: it is larger than 1000000 bytes');
   expect(seen.filter(({ url }) => url === '/t/f')).toHaveLength(8);
   expect(filesIn(folder)).toHaveLength(8);
   expect(existsSync(join(folder, 'files'))).toBe(false);
+});
+
+test.each(['1', '0KB', '5TB', '1.5MB', 'MB'])('--max-file-size %s is exit 2: a size has a unit', async (size) => {
+  const { run } = await serverWith(() => ({ body: '' }));
+  expect((await run(`--max-file-size ${size}`)).exitCode).toBe(2);
 });
 
 describe('--to a folder has the kept files that its pages link to', () => {
