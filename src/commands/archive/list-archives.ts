@@ -8,9 +8,9 @@ import { command } from '../command.ts';
 
 export default command({
   about: [
-    'Each row is an archive in DIR or in a folder below it: the server and the account that it is of, the selection as it was typed, its messages and bytes, when its last pull ' +
-      'or purge ended, and whether that one reached its end (complete). Of an archive that topic delete made, purge says how far the deletion came: begun, or ended.',
-    'Nothing is asked of the server, and no file of messages is read: archive verify compares them.',
+    'Lists the archives in DIR and below: server, account, selection as given, messages, bytes, when the last pull or deletion ended, and whether it reached its end ' +
+      '(complete). For archives made by topic delete, purge is the state of the deletion: begun or ended.',
+    'Works offline and does not read the messages; archive verify checks them.',
   ],
   args: {
     folder: textField('DIR', 'Folder of archives (default: that of the state, where topic delete keeps its archives)'),

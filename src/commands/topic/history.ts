@@ -7,10 +7,10 @@ import { historyOptions, readAsked, whoOf } from '../history.ts';
 
 export default command({
   about: [
-    'Shows each topic that runs of this account on this computer purged, the oldest first: when, by whom, with which chat account, how many messages, and where their archive is. ' +
-      'A purge that several runs continued is one row.',
-    'status is deleted, incomplete, unseen or held, as topic delete printed it, and unfinished for a run that was killed. unseen counts messages that went without proof that they were deleted. ' +
-      'With --since and --until a purge is shown if any part of it was in that time.',
+    'Shows each topic that runs of this account on this computer deleted, the oldest first: when, by whom, with which chat account, how many messages, and where their archive is. ' +
+      'A deletion that several runs continued is one row.',
+    'status is deleted, incomplete, unseen or held, as topic delete printed it, and unfinished for a run that was killed. unseen: messages that disappeared without proof of deletion. ' +
+      'With --since and --until a deletion is shown if any part of it was in that time.',
     '--profile shows only the account of that profile.',
   ],
   options: {
@@ -51,6 +51,6 @@ export default command({
       'finished',
       ...uncut('archive'),
     ],
-    none: 'no purge by a run of this computer',
+    none: 'no run on this computer deleted a topic',
   },
 });

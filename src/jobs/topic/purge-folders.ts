@@ -110,7 +110,7 @@ export async function openOne(folder: string, { archive: open }: Keeping) {
   try {
     const purge = await archive.purge();
     if (typeof purge.stage === 'string') return { archive, purge, isBegun: purge.stage === 'begun' };
-    throw new Failure('unavailable', `another process has just ended the purge of ${folder}: nothing was deleted`, {
+    throw new Failure('unavailable', `another process has just ended the deletion of ${folder}: nothing was deleted`, {
       hint: 'Run the same command again.',
     });
   } catch (cause) {
@@ -124,7 +124,7 @@ async function refuseDamaged({ folder }: OpenArchive): Promise<void> {
   for await (const { file, problem } of problemsOf(await readArchive(folder)))
     throw new Failure(
       'incomplete',
-      `the archive of the interrupted purge ${folder} is damaged: ${file}: ${problem}; nothing more is deleted`,
+      `the archive of the interrupted deletion ${folder} is damaged: ${file}: ${problem}; nothing more is deleted`,
       {
         hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
         retryable: false,

@@ -123,7 +123,7 @@ function unseen(survey: TopicSurvey, counts: StateCounts, call: PurgeState['call
     'incomplete',
     `topic '${shownName(survey)}': ${counts.unseen} of ${countOf(counts)} messages are no longer visible to this account, and nothing proves that they were deleted: ${reason}${deleted}`,
     {
-      hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the purge.',
+      hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the deletion.',
       retryable: false,
     },
   );

@@ -81,7 +81,7 @@ async function afterLastCall(record: () => Promise<void>): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw cause.as('incomplete', `what is shown as deleted is deleted, but its record did not end: ${cause.message}`, {
-      hint: 'Run the same command again: it ends the purge.',
+      hint: 'Run the same command again: it ends the deletion.',
       retryable: true,
     });
   }

@@ -143,7 +143,7 @@ async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Fail
     for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
   const names = [...near].join(', ');
   const earlier = named.flatMap(({ topic_name, ended }) =>
-    ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
+    ended ? `; a run that ended ${ended.finished} deleted ${ended.deleted} of '${topic_name}'` : [],
   );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
   return new Failure('not_found', `no messages in ${listNames(missing)}: ${nothing}${earlier.join('')}`, {

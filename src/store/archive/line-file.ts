@@ -111,7 +111,7 @@ export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
 /** purge.ndjson (docs/archive-format.md, Record of a purge): after a record messages may be deleted. @throws Failure */
 export async function openPurge(folder: string, failed: () => void = () => undefined) {
   const path = join(folder, 'purge.ndjson');
-  const { records, damaged, size } = await readList(path, (record) => record, 'a record of a purge');
+  const { records, damaged, size } = await readList(path, (record) => record, 'a record of a deletion');
   if (damaged[0] !== undefined)
     throw new Failure('config', `${path} is damaged: ${damaged[0]}`, {
       hint: 'Put it back from a copy, or pull into another folder.',

@@ -94,7 +94,7 @@ test('a purge that another process ends meanwhile: nothing is deleted', async ()
     },
   });
 
-  await expect(purge.run()).rejects.toThrow(/^another process has just ended the purge of .*: nothing was deleted$/);
+  await expect(purge.run()).rejects.toThrow(/^another process has just ended the deletion of .*: nothing was deleted$/);
 });
 
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
