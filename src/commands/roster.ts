@@ -8,17 +8,13 @@ import type { Disk, Services, Terminal } from './context.ts';
 
 export const whereOption = {
   where: {
-    ...textField('COLUMN=VALUE', 'Only rows that have this value in this column, which may be any of the file'),
+    ...textField('COLUMN=VALUE', 'Only rows that have VALUE in COLUMN'),
     many: true,
   },
 } as const satisfies Fields;
 
 export const rosterOptions = {
-  input_format: choiceField(
-    rosterFormats,
-    'FORMAT',
-    'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
-  ),
+  input_format: choiceField(rosterFormats, 'FORMAT', 'csv, xlsx, ndjson or json (default: by the file)'),
   sheet: {
     ...textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
     rare: 'sheets',
@@ -39,9 +35,7 @@ export const rosterOptions = {
 export const sheetRules: readonly UsageRule[] = namesIn(rosterOptions).map((option) => ({ option, needs: ['from'] }));
 
 export const keepOptions = {
-  keep_columns: flagField(
-    'Carry the other columns of the roster through to the result; one named like a column of the result becomes roster_NAME',
-  ),
+  keep_columns: flagField('Carry the other columns through to the result'),
 } as const satisfies Fields;
 
 export const workerOptions = {

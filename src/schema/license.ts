@@ -17,7 +17,7 @@ export const licenseFields = {
     kind: 'integer',
     required: true,
     placeholder: 'C',
-    help: 'Code of the application (default: that of the profile)',
+    help: "Code of the application (default: the profile's)",
   },
   size_allowance: {
     ...countField('N', 'Largest number of sensors in one measurement, 1 to 18'),
