@@ -196,7 +196,7 @@ export const faultKinds = {
     argument: { kind: 'text', default: 'https://elsewhere.example/' },
   },
   'error-in-200': {
-    means: 'an error of the service under status 200, of licensing in the form of --error-shape; nothing was done',
+    means: 'an error of the service under status 200; nothing was done',
   },
   empty: { means: 'the request is carried out; its status comes without a body' },
   early: {

@@ -60,7 +60,9 @@ test.each([
 test('sandbox serve --latency waits before each answer', async () => {
   const ready = join(emptyHome(), 'ready');
   const end = new AbortController();
-  const serving = runAlone(['sandbox', 'serve', '--latency', '321ms', '--ready-file', ready], { interrupt: end.signal });
+  const serving = runAlone(['sandbox', 'serve', '--latency', '321ms', '--ready-file', ready], {
+    interrupt: end.signal,
+  });
   const site = (): string | undefined =>
     existsSync(ready)
       ? /CHATELAINE_CHAT_SITE ?= ?'?(http[^'\s]+)'?\n/.exec(readFileSync(ready, 'utf8'))?.[1]

@@ -114,7 +114,11 @@ if (isWhole)
     const { status, stdout, stderr } = spawnSync('bash', ['-c', typed], {
       ...{ cwd: downloads, encoding: 'utf8', env: { PATH: '/usr/bin:/bin', HOME: home } },
     });
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${archive}: OK\nchatelaine ${version}\n`, stderr: '' });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: `${archive}: OK\nchatelaine ${version}\n`,
+      stderr: '',
+    });
   });
 
 test('on Windows the command is a batch file beside node.exe', async () => {
