@@ -18,22 +18,16 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
   const first = firstCommands.split(', ').flatMap((name) => table.find((entry) => entry.name === name) ?? []);
   // What few need is in the line of the others.
   const { sandbox: _sandbox, api: _api, ...shown } = nouns;
-  const others = ['sandbox', 'api', ...table.flatMap(({ name }) => (isWithoutNoun(name) ? [name] : []))];
+  const others = table.flatMap(({ name }) => (name.includes(' ') || Object.hasOwn(nouns, name) ? [] : name));
   const rows = [
     ...Object.entries(shown).map(([term, text]) => ({ term, text })),
-    { term: 'others', text: others.join(', ') },
+    { term: 'others', text: ['sandbox', 'api', ...others].join(', ') },
     { term: 'guides', text: `help ${guides}` },
   ];
   const head = 'License keys and team chat. --sandbox needs no account; NOUN --help says more.';
   const entries = first.map(({ name, summary }) => ({ term: `chatelaine ${name}`, text: summary }));
-  return `${[...wrap(head, width), ...entryLines(entries, width, commandWidth), '', ...entryLines(rows, width, nounWidth)].join('\n')}\n`;
+  return `${[...wrap(head, width), ...entryLines(entries, width, 26), '', ...entryLines(rows, width, nounWidth)].join('\n')}\n`;
 }
-
-function isWithoutNoun(name: string): boolean {
-  return !name.includes(' ') && !Object.hasOwn(nouns, name);
-}
-
-const commandWidth = 26;
 
 /** Every text of help by the words of its command; the program's under ''. */
 export async function helpTexts(width: number): Promise<ReadonlyMap<string, string>> {
@@ -125,8 +119,11 @@ export function commandHelp(command: AnyCommand, width: number): string {
       ? []
       : [[`Options of ${other}`, wrap(`${common}: see chatelaine ${other} --help`, width - indent)] as const]),
     [
-      'Options of every command',
-      wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),
+      'More',
+      [
+        'chatelaine help options (-o FORMAT, -q, -n, --profile NAME, --sandbox …)',
+        `man chatelaine-${command.name.replaceAll(' ', '-')}`,
+      ].flatMap((line) => wrap(line, width - indent)),
     ],
   ]);
 }
