@@ -97,6 +97,11 @@ test.each(commandTable)(
   },
 );
 
+test('license apply --help fits on two screens of 24 lines', async () => {
+  const { stdout } = await run(fakeService(), 'license apply --help', { bare: true });
+  expect(stdout.split('\n').length - 1).toBeLessThanOrEqual(48);
+});
+
 test('each guide that the first screen names is answered without the launcher too', async () => {
   const { stdout } = await run(fakeService(), '--help', { bare: true });
   const [, named = ''] = /^guides +help ([^]*)$/m.exec(stdout.replace(/\n +/g, ' ')) ?? [];

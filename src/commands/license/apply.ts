@@ -21,21 +21,8 @@ const manyRows = 10_000;
 
 export default command({
   about: [
-    'The file is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and optionally ' +
-      'app_code, which selects the stored key of that application; --keep-columns carries others through to the result. If a row is bad, the whole file is refused: ' +
-      'the error names every bad line, and nothing is sent.',
-    'A user without a license gets one; a license of another size is resized; one of the right size stays unchanged. Each row ends as created, ' +
-      'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
-      'row is unknown, else 8 if one failed, else 11 if a user for whom the run created a license has several; 4 if the key is refused.',
-    'With -q the table shows only rows that failed or are unknown; a plan and formats for programs keep all rows.',
-    'Every request is recorded on disk before it is sent: after Ctrl-C, a crash or a full disk, the same command plans again, and settles first what had no response. ' +
-      'license list --from FILE prints the keys of all rows. A user never gets two licenses if the server processes each request within --settle, or never does.',
-    '--retire-missing retires each license whose user is in no row, as license retire does: after all rows, and only if every row has its license. Nothing is ' +
-      'retired if the list of licenses is incomplete, or if more than half of the active ones would be retired and --max-retire does not allow it.',
-    '--write-plan FILE writes the plan of a dry run for a review, and --plan FILE carries out exactly that plan, on any computer. A license that already is as ' +
-      'planned counts as done. If the plan for any other license would be different now, nothing is sent (exit code 10); if it becomes different later, its row ' +
-      'fails.',
-    'A license is not created, and its row fails, if the list of licenses is incomplete, or if it has a similar name, as Ada for ada (unless --allow-similar is given).',
+    'FILE is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, or JSON. A user without a license gets one, and one of ' +
+      'another size is resized. If a row is bad, nothing is sent. After Ctrl-C or a crash, run the same command again. Exit code 9 if a row is unknown, else 8 if one failed.',
   ],
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
@@ -47,24 +34,19 @@ export default command({
     size_allowance: {
       ...licenseFields.size_allowance,
       required: false,
-      help: 'The size of rows that have none; with it the file may be a list of names, one a line, without a header',
+      help: 'The size of rows without one, as of a list of names',
     },
     ...workerOptions,
-    max_create: { ...countField('N', 'Change nothing if more licenses than N would be created'), min: 0 },
-    retire_missing: flagField(
-      'Retire the licenses of users who are in no row, once every row has its own; users whose name is similar to one of a row are named and stay',
-    ),
+    max_create: { ...countField('N', 'Change nothing if more than N would be created'), min: 0 },
+    retire_missing: flagField('Retire licenses of users who are not in the roster'),
     max_retire: {
-      ...countField('N', 'Change nothing if more licenses than N would be retired; required if nobody can be asked'),
+      ...countField('N', 'Change nothing if more than N would be retired'),
       min: 0,
     },
-    write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
-    plan: textField(
-      'FILE',
-      'In place of a roster: carry out the plan in FILE, and nothing else; if it no longer holds, nothing is sent',
-    ),
+    write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, without keys'),
+    plan: textField('FILE', 'Carry out the plan in FILE, in place of a roster'),
     changed: { kind: 'boolean', help: 'Leave out rows whose license is unchanged' },
-    exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
+    exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything changes' },
     ...ensuringOptions,
   },
   examples: [

@@ -19,7 +19,7 @@ export const settleOptions = {
     kind: 'duration',
     placeholder: 'DURATION',
     rare: 'never-two',
-    help: `How long the server may take to carry out a request: after a lost answer the command waits that long, then checks whether the license was created (default: ${formatDuration(defaultSettle)})`,
+    help: `How long to wait after a lost response before checking whether the license was created; set it to the longest time your server may take, as chatelaine-never-two(7) explains (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 
