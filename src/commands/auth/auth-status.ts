@@ -6,15 +6,13 @@ import { accountStatus, statusLine } from './account-status.ts';
 
 export default command({
   about: [
-    'Tries every stored profile, and the credentials of the environment; with --sandbox those of the embedded sandbox. Each server is asked once, ' +
-      'for at most ten seconds. Exit code 4 if a credential is refused.',
+    'Tries every stored profile, and the credentials of the environment; with --sandbox those of the embedded sandbox. Exit code 4 if one is refused.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   options: {},
   examples: ['chatelaine auth status'],
 
   async *rows({ name: names = [] }, context) {
-    context.servers.presume({ retries: 0, timeout: 10_000 });
     const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
     // A word that names no profile may be a key, and is in no row.
     await context.accounts.profiles().refuseUnknown(chosen);
