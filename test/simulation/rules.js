@@ -194,8 +194,8 @@ export const rules = [
     ['a first creation that no list shows bars the next ones', 'if (failure) this.#breaker.stop(failure);', ''],
     [
       'a first creation of a moment ago is looked for again',
-      'if (!isShown && wait > 0) {',
-      'if (!isShown && wait > Infinity) {',
+      'if (!shown && wait > 0) {',
+      'if (!shown && wait > Infinity) {',
     ],
   ]),
   ...inFile('ensure', 'api/licensing/license-writes.ts', [

@@ -1,5 +1,5 @@
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { textOf } from '../../api/licensing/license.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -8,6 +8,7 @@ import { limiter } from '../work/pool.ts';
 import { answerOf, type Case } from './case.ts';
 import { nextStep } from './next-step.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
+import { completeHistory, type LicenseHistory } from './history.ts';
 import type { LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
 import type { Places } from './places.ts';
@@ -18,6 +19,7 @@ interface FirstPorts {
   readonly licensing: (app_code: number) => Pick<LicensingApi, 'list'>;
   readonly lookups: Lookups;
   readonly placesOf: (app_code: number) => Places;
+  readonly history: LicenseHistory;
   readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
 }
@@ -94,30 +96,37 @@ export class FirstCreations {
 
   /** A first creation of the last day that no lookup has shown bars the next ones until one does. */
   async #checkOpen(asked: LicenseFields, { store }: Places): Promise<Failure | undefined> {
-    const { rules, lookups, elapsed, sleep } = this.#ports;
+    const { rules, history, elapsed, sleep } = this.#ports;
     for (const open of await store.openFirsts()) {
       if (open.app_code !== asked.app_code) continue;
       const { app_code } = asked;
       const isAgain = [...rules.sendAgain].some((remote_user) => open.isOf({ app_code, remote_user }));
       if (isAgain || (rules.wants === 'another license' && open.isOf(asked))) continue;
-      const look = async (): Promise<boolean> =>
-        open.isOf(asked) ? (await lookups.lookUp(asked, 'given')).shows === 'licenses' : this.#listShows(open, asked);
-      let isShown = await look();
+      let shown = await this.#lookFor(open, asked);
       const wait = open.answered + rules.settle - elapsed();
-      if (!isShown && wait > 0) {
+      if (!shown && wait > 0) {
         await sleep(wait);
-        isShown = await look();
+        shown = await this.#lookFor(open, asked);
       }
-      if (!isShown) return stillOpen(open);
+      if (!shown) return stillOpen(open);
+      // Lists may hide it again: the history keeps it.
+      const user = { app_code, remote_user: textOf(shown, 'remote_user') ?? asked.remote_user };
+      await completeHistory({ ...open, asked: { kind: 'creation' } }, user, shown, history);
       await store.end(open.id, { is: 'shown' });
     }
     return undefined;
   }
 
-  async #listShows(open: OpenFirst, { app_code }: LicenseUser): Promise<boolean> {
-    for await (const license of this.#ports.licensing(app_code).list({ app_code }, 'whole'))
-      if (open.isOf({ app_code, remote_user: textOf(license, 'remote_user') ?? '' })) return true;
-    return false;
+  async #lookFor(open: OpenFirst, asked: LicenseUser): Promise<License | undefined> {
+    const { licensing, lookups } = this.#ports;
+    const { app_code } = asked;
+    if (open.isOf(asked)) {
+      const result = await lookups.lookUp(asked, 'given');
+      return result.shows === 'licenses' ? result.licenses[0] : undefined;
+    }
+    for await (const license of licensing(app_code).list({ app_code }, 'whole'))
+      if (open.isOf({ app_code, remote_user: textOf(license, 'remote_user') ?? '' })) return license;
+    return undefined;
   }
 }
 
