@@ -57,6 +57,17 @@ const editOfEachRow: Expected = {
     8: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage ${elsewhere} error-in-200`,
   },
 };
+const resizeOfEachRow: Expected = {
+  once: {
+    0: `${limits} ${lost} ${large} ${broke} ${harmless} empty json-garbage`,
+    8: `429-long html ${elsewhere} error-in-200`,
+  },
+  always: {
+    0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
+    8: `${limits} 429-long html ${elsewhere} error-in-200`,
+    9: `${undone} ${large} 500`,
+  },
+};
 const applyPost: Expected = {
   once: {
     0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
@@ -118,7 +129,7 @@ const cases: readonly Row[] = [
   { ...ensureOld, target: 'GET *', expected: repeatable },
   { ...ensureOld, target: 'PATCH *', expected: licenseEdit },
   { ...apply, target: 'POST *', expected: applyPost },
-  { ...apply, target: 'PATCH *', expected: editOfEachRow },
+  { ...apply, target: 'PATCH *', expected: resizeOfEachRow },
   { ...apply, target: '*', expected: repeatable },
   { line: `${apply.line} --dry-run`, stdin: roster, target: '*', expected: repeatable },
   { line: 'first-activation D422CD000301', target: 'GET *', expected: activation },
