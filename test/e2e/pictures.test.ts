@@ -11,7 +11,7 @@ import { emptyHome, openTerminal, type Terminal } from './pty.ts';
 
 /** The pictures of README, made from real runs; `npm run golden` makes them again. */
 
-const roster = 'remote_user,size_allowance\nclinic-north/ward-3,8\nphysio-7731,4\nlinus,2\ngrace,5\n';
+const roster = 'remote_user,size_allowance\nclinic-north/ward-3,8\nphysio-7731,4\nlinus,2\n';
 /** What is another every time: the port, and the name of a run. */
 const passing = /(?<=127\.0\.0\.1):\d+|(?<=license undo --sandbox )\w+/g;
 
