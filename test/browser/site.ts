@@ -90,7 +90,9 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
   );
 
   test('a link between channels leads to the message in its page, and the attached file is in the folder', async () => {
-    const page = readdirSync(site).find((name) => readFileSync(join(site, name), 'utf8').includes('as said <a'));
+    const page = readdirSync(site).find(
+      (name) => name.endsWith('.html') && readFileSync(join(site, name), 'utf8').includes('as said <a'),
+    );
     await open(page ?? '');
     const link = 'Array.from(document.links).find(({ textContent }) => textContent === "there").href';
     await browser.open(await value<string>(link));
