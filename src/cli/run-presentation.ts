@@ -4,7 +4,7 @@ import { usage, type Failure } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText, namesOf, rulesOf, showsMessages } from '../output/columns.ts';
-import { formats, rowOf, wholeFormats } from '../output/formats.ts';
+import { formats, planFormat, rowOf, wholeFormats } from '../output/formats.ts';
 import { fit, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
@@ -49,7 +49,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   return {
     /** The options as the command sees them: without those that do not apply to what it prints. */
     options,
-    result: present({ ...command, show: options.dry_run ? ofPlan(show) : show }, options, { ...looks, isText }),
+    result: resultOf(command, options, { ...looks, isText }),
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
     /** Fields that were asked for and that a server may send in rows: only the answer tells. */
@@ -138,6 +138,17 @@ function present(printed: Presented, { output }: Options, looks: Looks): Present
   // A result that does not offer the command's own format, such as the requests of a dry run, has its usual one.
   const format: FormatRow = isFormat ? formats[output] : looks.terminal ? usual : formats.tsv;
   return { ...looks, show, format, sentence: looks.countBy ? undefined : sentenceOf(show, format, looks) };
+}
+
+/** The rows of a command; of a dry run whose form nobody chose, on a terminal, the plan as its question shows it. */
+function resultOf(command: AnyCommand, options: Options, looks: Looks): Presentation {
+  const { show = {} } = command;
+  if (!options.dry_run) return present({ ...command, show }, options, looks);
+  const presentation = present({ ...command, show: ofPlan(show) }, options, looks);
+  const isChosen = options.output !== undefined || looks.fields !== undefined || looks.sort !== undefined;
+  const isPlan =
+    show.outcome?.plan !== undefined && !isChosen && !looks.countBy && (looks.terminal || show.text !== undefined);
+  return isPlan ? { ...presentation, format: planFormat, sentence: undefined } : presentation;
 }
 
 /** A plan says what becomes of users: a key that is there already may go where the room is small, whole. */

@@ -111,10 +111,13 @@ export async function openSession(
     hasWritten: connections.hasWritten,
     concluded,
     /** The last lines of the run. */
-    conclusions: () => [
-      ...concluded,
-      ...(aim === 'write' ? accounts.accounts.places().map((place) => `on ${place}`) : []),
-    ],
+    conclusions: () => {
+      const unnamed = (place: string) => !concluded.some((line) => line.includes(place.replace(/^.*, /, '')));
+      const places = aim === 'write' ? accounts.accounts.places().filter(unnamed) : [];
+      if (places.length === 0) return concluded;
+      const [first, ...others] = concluded;
+      return [[first, `on ${places.join(' and ')}`].filter(Boolean).join(' '), ...others];
+    },
     async finish(): Promise<void> {
       for (const record of kept) {
         await record.finish();

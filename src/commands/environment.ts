@@ -96,7 +96,7 @@ export function ownFormats({ dryRun = [], show }: Pick<CommandSurface, 'dryRun' 
   return [
     ...(showsMessages(show) ? (['text'] as const) : []),
     ...(dryRun.includes('requests') ? (['curl'] as const) : []),
-    ...(dryRun.includes('rows') && show?.outcome ? (['markdown'] as const) : []),
+    ...(dryRun.includes('rows') && show?.outcome?.columns ? (['markdown'] as const) : []),
   ];
 }
 

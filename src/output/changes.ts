@@ -9,15 +9,14 @@ const maxCellChars = 300;
 
 /** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are harmless code. */
 export function changes({ show, conclusions = [] }: Presentation): Formatter {
-  const { outcome = { by: '', columns: [] } } = show;
-  const { by, nothing } = outcome;
+  const { by = '', nothing, columns = [] } = show.outcome ?? {};
   const rows: (readonly string[])[] = [];
   let [chars, left] = [0, 0];
   const row = (value: unknown): string => {
     const status = asObject(value, show)?.[by];
     if (status === nothing) return '';
-    const cells = cellsOf(value, outcome.columns, show).map((cell, index) =>
-      outcome.columns[index] === by ? cellText(cell) : cellOf(cell),
+    const cells = cellsOf(value, columns, show).map((cell, index) =>
+      columns[index] === by ? cellText(cell) : cellOf(cell),
     );
     chars += cells.reduce((sum, { length }) => sum + length + 3, 2);
     if (chars > maxChars) left += 1;
@@ -25,9 +24,9 @@ export function changes({ show, conclusions = [] }: Presentation): Formatter {
     return '';
   };
   const end = (): string => {
-    const filled = outcome.columns.map((_, index) => rows.some((cells) => cells[index] !== ''));
+    const filled = columns.map((_, index) => rows.some((cells) => cells[index] !== ''));
     const line = (cells: readonly string[]): string => `| ${cells.filter((_, index) => filled[index]).join(' | ')} |\n`;
-    const table = [outcome.columns, outcome.columns.map(() => '---'), ...rows].map(line).join('');
+    const table = [columns, columns.map(() => '---'), ...rows].map(line).join('');
     const parts = [
       ...conclusions.map((text) => `**${escapeMarkdown(text)}**\n`),
       rows.length === 0 ? 'Nothing changes.\n' : table,

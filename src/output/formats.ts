@@ -68,6 +68,12 @@ function excelFormat(separator: Separator) {
   return { general: true, load } as const;
 }
 
+/** The plan of a dry run, as the question of its command shows it. */
+export const planFormat: FormatRow = {
+  forPeople: true,
+  load: async (presentation) => (await import('./plan-format.ts')).planFormatter(presentation),
+};
+
 export type Format = keyof typeof formats;
 
 export const generalFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.general);

@@ -26,7 +26,7 @@ export function indented(text: string, columns = 2): string {
 
 /** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */
 export function commandsApart(text: string): string {
-  return text.replace(/(?<=\S:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
+  return text.replace(/(?<=\S:)(?<!^undo:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
 }
 
 /** Our lines in a terminal of `columns` (0: unknown), broken at blanks only; a command continues with a backslash. */

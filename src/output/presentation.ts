@@ -1,5 +1,6 @@
 import type { JsonElement } from '../core/json-elements.ts';
 import type { Period } from '../core/moment.ts';
+import type { PlannedChange } from './plan.ts';
 
 /**
  * How the rows of a command look; the machine formats print the value itself (docs/internals/architecture.md, Output).
@@ -18,17 +19,19 @@ export interface Show<T> {
   readonly quiet?: (row: T) => string;
   /** The one text that is printed in place of columns, with `-q` or without, unless the format prints whole values. */
   readonly text?: (row: T) => string;
-  readonly outcome?: Outcome;
+  readonly outcome?: Outcome<T>;
 }
 
 /** The end of each row, for readers who must not see keys: a comment in Markdown. */
-interface Outcome {
+interface Outcome<T> {
+  /** The changes of a row of a dry run, which a terminal shows as the command's question would. */
+  readonly plan?: (row: T) => readonly PlannedChange[];
   /** The field that says it. */
-  readonly by: string;
+  readonly by?: string;
   /** Its value for a row in which there is nothing to see. */
   readonly nothing?: string;
   /** The fields of the other rows that everybody may see, in their order. */
-  readonly columns: readonly string[];
+  readonly columns?: readonly string[];
 }
 
 /** A column under its wire name; a name alone says nothing more of it. */
@@ -38,8 +41,11 @@ export interface ColumnRules<T> {
   readonly name: string;
   /** Its value, where that is not the row's own key of that name; undefined leaves it to the row. */
   readonly of?: (row: T) => unknown;
-  /** Absent: always a column. `there`: where the row has it, behind those; `asked`: only by its name in --fields. */
-  readonly when?: 'there' | 'asked';
+  /**
+   * Absent: always a column. `there`: where the row has it, behind those; `asked`: only by its name in --fields;
+   * `for programs`: as `there`, but not in a table on a terminal, below which it is said whole.
+   */
+  readonly when?: 'there' | 'asked' | 'for programs';
   /** Narrower, it is not worth reading and goes (default: 10); of Infinity it is never cut. */
   readonly width?: number;
   /**

@@ -65,9 +65,11 @@ export function table(
 
 /** The columns in the order in which people look for them. */
 function tableColumns(value: unknown, presentation: Presentation): readonly string[] {
-  const names = columnsOf(value, presentation);
-  if (presentation.fields) return names;
-  const isLast = (name: string): boolean => rulesOf(presentation.show, name)?.isLast === true;
+  const { terminal, show, fields } = presentation;
+  const all = columnsOf(value, presentation);
+  if (fields) return all;
+  const names = terminal ? all.filter((name) => rulesOf(show, name)?.when !== 'for programs') : all;
+  const isLast = (name: string): boolean => rulesOf(show, name)?.isLast === true;
   return [...names.filter((name) => !isLast(name)), ...names.filter(isLast)];
 }
 

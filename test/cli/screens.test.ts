@@ -21,21 +21,29 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'license create': ['license create --remote-user ada@example.com --size-allowance 4'],
   'license list': ['license list', 'license list --remote-user nobody', 'license list --since 2026-01-01'],
   'license view': [`license view ${licenseCode(3)}`, 'license view --remote-user physio-7731'],
-  'license edit': [`license edit ${licenseCode(5)} --size-allowance 6`],
-  'license rename': ['license rename physio-7731 physio-7800'],
+  'license ensure': [
+    'license ensure --remote-user physio-7740 --size-allowance 5 --dry-run',
+    'license ensure --remote-user physio-7731 --size-allowance 4',
+  ],
+  'license apply': [
+    'license apply {home}/roster.csv --dry-run',
+    'license apply {home}/same.csv --dry-run',
+    'license apply {home}/review.csv --dry-run',
+    'license apply {home}/roster.csv --dry-run -o markdown',
+    'license apply {home}/roster.csv --yes',
+  ],
+  'license edit': [
+    `license edit ${licenseCode(5)} --size-allowance 6 --dry-run`,
+    `license edit ${licenseCode(5)} --size-allowance 6`,
+  ],
+  'license rename': ['license rename physio-7731 physio-7800 -n -v', 'license rename physio-7731 physio-7800'],
   'license retire': [
+    `license retire ${licenseCode(5)} --dry-run`,
     `license retire ${licenseCode(5)} --yes`,
     `license edit ${licenseCode(5)} --remote-user physio-7731 --size-allowance 6`,
   ],
   'license history': ['license history'],
-  'license undo': ['license undo --yes', 'license undo 7K2F'],
-  'license ensure': ['license ensure --remote-user physio-7731 --size-allowance 4'],
-  'license apply': [
-    'license apply {home}/roster.csv --dry-run',
-    'license apply {home}/same.csv --dry-run',
-    'license apply {home}/roster.csv --dry-run -o markdown',
-    'license apply {home}/roster.csv --yes',
-  ],
+  'license undo': ['license undo --dry-run', 'license undo --yes', 'license undo 7K2F'],
   'license audit': ['license audit --roster {home}/roster.csv'],
   'first-activation': ['first-activation D422CD000301', 'first-activation D422CD000301 D422CD000303'],
   'first-activation audit': ['first-activation audit {home}/sensors.csv'],
@@ -179,6 +187,7 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   const keep = (name: string, text: string): void => writeFileSync(join(home, name), text, { mode: 0o600 });
   mkdirSync(join(home, '.config'), { recursive: true, mode: 0o700 });
   keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n');
+  keep('review.csv', 'remote_user,size_allowance\nada,6\nPhysio-7731,4\nphysio-7740,1\nclinic-north/ward-3,9\n');
   keep('same.csv', 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,4\n');
   keep('sensors.csv', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000302,physio-7740\n');
   keep('key', `${env['CHATELAINE_API_KEY'] ?? ''}\n`);

@@ -87,6 +87,15 @@ export interface KeyVariable {
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
+/** Asks for a request that a dry run notes, and does not send. */
+export async function notePlanned(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (cause) {
+    if (!(cause instanceof Planned)) throw cause;
+  }
+}
+
 interface AttemptEvent {
   readonly method: string;
   readonly url: string;

@@ -5,7 +5,7 @@ import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
   changesIn,
   creationsIn,
-  dryRow,
+  dryRows,
   refusalOf,
   planInWords,
   planRequests,
@@ -14,11 +14,12 @@ import {
   type Plan,
   type Planning,
 } from '../../jobs/license/plan.ts';
+import { failuresByReason, type FailedRow } from '../../jobs/work/failures-by-reason.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
-import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
+import { missingUsers, retiredHere, type MissingUser } from '../../jobs/license/retire.ts';
 import { correctedNames } from '../../jobs/license/corrected-names.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
@@ -63,11 +64,13 @@ export async function targetsOf(
   return targets;
 }
 
-/** The targets in words: `licenses.example.com, application 4711`. */
+/** The targets in words: `licenses.example.com, application 4711 (profile app)`. */
 export function inTargets(targets: readonly Target[]): string {
   const hosts = [...new Set(targets.map(({ account }) => new URL(account.base_url).host))];
   const codes = targets.map(({ app_code }) => app_code);
-  return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}`;
+  const profiles = [...new Set(targets.flatMap(({ account: { profile } }) => profile ?? []))];
+  const named = profiles.length === 0 ? '' : ` (profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')})`;
+  return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}${named}`;
 }
 
 /**
@@ -82,27 +85,33 @@ export async function* showPlan(
 ): AsyncGenerator<DryRow> {
   const { conclude, warn, options, clock } = context;
   refusePlan(plan, job);
-  if (options.output === 'curl') {
-    await planRequests(plan, missing, job, clock.now());
-  } else {
-    for (const one of plan.rows) {
-      const { result } = one.seen;
-      if (result.shows === 'licenses' && result.licenses.length > 1) warn(severalWarning(one.row));
-      yield dryRow(one);
-    }
-    for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
+  if (options.output === 'curl' || options.verbose) await planRequests(plan, missing, job, clock.now());
+  if (options.output !== 'curl') {
+    for (const { row, seen } of plan.rows)
+      if (seen.result.shows === 'licenses' && seen.result.licenses.length > 1) warn(severalWarning(row));
+    yield* dryRows(plan, missing);
   }
   conclude(`${planInWords(plan, missing)} on ${inTargets(job.targets)}`);
   noteDoubts(plan, context);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
-    const { hint } = refused.find(({ why }) => why === 'open')?.failure.details ?? {};
-    throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
+    const { hint } = (refused.find(({ why }) => why === 'open') ?? refused[0])?.failure.details ?? {};
+    const text = `${refused.length} of ${plan.rows.length} rows cannot be applied`;
+    throw new Failure('incomplete', [text, ...refusedByReason(plan)].join('\n'), { hint });
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, context);
   const changes = changesIn(plan).length + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
+}
+
+/** Why rows of a plan cannot be applied, as lines. */
+export function refusedByReason({ rows }: Plan): string[] {
+  const failed = rows.flatMap((planned): FailedRow[] => {
+    const refusal = refusalOf(planned);
+    return refusal ? [[planned.row.remote_user, refusal.failure.message]] : [];
+  });
+  return failuresByReason(failed);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { commandLine } from '../../core/shell-word.ts';
 import { Failure } from '../../core/failure.ts';
 import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
 import {
@@ -6,7 +5,7 @@ import {
   changesIn,
   creationsIn,
   decideAll,
-  dryRow,
+  dryRows,
   planInWords,
   planRoster,
   recordedOf,
@@ -16,8 +15,7 @@ import {
 } from '../../jobs/license/plan.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
-import { changeInWords } from '../../jobs/license/case-words.ts';
-import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
+import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import {
@@ -25,6 +23,7 @@ import {
   noteDoubts,
   refuseOther,
   refusePlan,
+  refusedByReason,
   showPlan,
   toRetire,
   warnOfFormer,
@@ -32,7 +31,8 @@ import {
 } from './apply-plan.ts';
 import type { openWriting } from './options.ts';
 import { severalFailure } from './several-licenses.ts';
-import { askAbout, inApp } from './plan-lines.ts';
+import { askAbout, plannedChange } from './ask-about.ts';
+import { undoLine } from './changed.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 type Writing = Awaited<ReturnType<typeof openWriting>>;
@@ -82,12 +82,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       context.warn('no license was retired: that is done once every row has its license');
     throw cause;
   } finally {
-    const count = resized + retired;
-    const what = retired > 0 ? 'license' : 'size';
-    if (count > 0)
-      context.conclude(
-        `to put ${count === 1 ? `the ${what}` : `${count} ${what}s`} back: ${commandLine('license undo', [writing.run])}`,
-      );
+    if (resized + retired > 0) context.conclude(undoLine(writing.run));
   }
   const several = severalFailure(doubled);
   if (several) throw several;
@@ -127,30 +122,17 @@ function applyingOf(
 }
 
 async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[], context: ApplyingParts) {
-  const profiles = targets.map(({ account: { profile } }) =>
-    profile === undefined ? 'credentials of the environment' : `profile ${profile}`,
-  );
-  const credentials = [...new Set(profiles)].join(', ');
-  const changes = plan.rows.map(dryRow).filter(({ status }) => status !== 'unchanged');
-  const apps = targets.map(({ app_code }) => app_code);
-  const lines = changes.map(({ status, remote_user, app_code, size_allowance: size, ...row }) => {
-    const { size_allowance_before: before, error } = row;
-    const becomes = before === null ? `size ${size}` : changeInWords(before, size);
-    return [status, remote_user, inApp(error ?? becomes, app_code, apps)] as const;
-  });
-  const retiring = missing.map(({ remote_user, app_code, size_allowance, key }) => {
-    const { size_allowance: size } = retiredFields(remote_user, key, context.clock.now());
-    const becomes = `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`;
-    return ['retire', remote_user, inApp(becomes, app_code, apps)] as const;
-  });
-  const question = `${planInWords(plan, missing)} on ${inTargets(targets)} (${credentials}). Continue?`;
-  await askAbout([[retiring, 'In no row, and retired last:'], [lines]], question, context);
+  const isOfEnvironment = targets.some(({ account: { profile } }) => profile === undefined);
+  const credentials = isOfEnvironment ? ' (credentials of the environment)' : '';
+  const changes = dryRows(plan, missing).flatMap(plannedChange);
+  const question = `${planInWords(plan, missing)} on ${inTargets(targets)}${credentials}. Continue?`;
+  await askAbout(changes, question, context, refusedByReason(plan));
 }
 
 /** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */
 async function* retireAll(
   missing: readonly MissingUser[],
-  { licensing, targets, rules }: Job,
+  { licensing, rules }: Job,
   { placesOf, history }: Writing,
   { clock, conclude, note, signal }: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {
@@ -179,6 +161,6 @@ async function* retireAll(
     if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
     throw cause.as('incomplete', cause.message);
   } finally {
-    if (count > 0) conclude(`${count} retired on ${inTargets(targets)}`);
+    if (count > 0) conclude(`${count} retired`);
   }
 }

@@ -11,6 +11,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
+import { plannedChange } from './ask-about.ts';
 import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
@@ -126,7 +127,7 @@ export default command({
       'size_allowance',
       'status',
       { name: 'license_code', keep: 'whole', isLast: true, of: ({ license }) => license?.key },
-      { name: 'error', when: 'there', keep: 1, width: 20 },
+      { name: 'error', when: 'for programs' },
       { name: 'license', when: 'asked' },
       { name: 'size_allowance_before', when: 'asked' },
     ],
@@ -138,6 +139,7 @@ export default command({
     },
     others: 'kept',
     outcome: {
+      plan: plannedChange,
       by: 'status',
       nothing: 'unchanged',
       columns: ['remote_user', 'app_code', 'size_allowance', 'status', 'change', 'error'],

@@ -1,39 +1,19 @@
-import { keyOf, licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { namesIn } from '../../core/table-names.ts';
-import { changeInWords } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileLocked } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { UserName } from '../../store/record/writes.ts';
+import type { PlannedChange } from '../../output/plan.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
-import { askAbout, type PlannedChange } from './plan-lines.ts';
-import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
+import { askAbout } from './ask-about.ts';
+import { changedFrom, changeNote, isEmpty, plannedFrom, dryChange } from './change-in-plan.ts';
+import { codeAdvice, likeIt, wholeList, type ChangedLicense } from './show.ts';
 import { openWriting, spansOf } from './options.ts';
-
-/** The earlier values of the asked fields that change. */
-export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
-  const changed = licenseNames.flatMap((name) => {
-    const was = license && textOf(license, name);
-    if (was === undefined || asked[name] === undefined || was === String(asked[name])) return [];
-    return [[name, name === 'remote_user' ? was : Number(was)] as const];
-  });
-  return Object.fromEntries(changed);
-}
-
-function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
-  const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
-  const renamed = namesIn(others).map((name) => `${name} ${inQuotes(others[name])} -> ${inQuotes(after?.[name])}`);
-  return [...(status === 'changed' ? [] : [status]), ...resized, ...renamed].join(', ');
-}
-
-const inQuotes = (value: string | number | undefined) => (typeof value === 'string' ? `'${value}'` : value);
-
-const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
@@ -85,6 +65,12 @@ export async function* changeEach(changes: LicenseChanges, changing: Changing, c
     const { fieldsOf, check, status } = changes;
     if (listed && isEmpty(changedFrom(listed, fieldsOf(listed, code))))
       return { ...listed, before: {}, after: fieldsOf(listed, code), status: 'unchanged' };
+    if (context.options.dry_run) {
+      const found = listed ?? (await view(code));
+      const fields = fieldsOf(found, code);
+      await check?.(usersOf(found, fields, app_code));
+      return dryChange({ found, code, fields, status }, api.update(code, fields));
+    }
     const license = { code, listed, view, usual: app_code, fieldsOf: (known: License) => fieldsOf(known, code) };
     return changeLocked(license, changing, async (found, users) => {
       const fields = fieldsOf(found, code);
@@ -149,7 +135,11 @@ export function usersOf(found: License, fields: EditedFields, usual: number | un
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
-async function agree({ chosen, fieldsOf, ask }: LicenseChanges, view: LicensingApi['view'], context: ChangingParts) {
+async function agree(
+  { chosen, fieldsOf, ask, status }: LicenseChanges,
+  view: LicensingApi['view'],
+  context: ChangingParts,
+) {
   if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
   const seen = new Map<string, License>();
   const changes: PlannedChange[] = [];
@@ -157,13 +147,10 @@ async function agree({ chosen, fieldsOf, ask }: LicenseChanges, view: LicensingA
     const license = known ?? (await view(code));
     seen.set(code, license);
     const after = fieldsOf(license, code);
-    const { size_allowance: size, remote_user: name = '' } = after;
-    const becomes = size === undefined ? `-> ${name}` : changeInWords(sizeOf(license), size);
-    const change = [ask.toLowerCase(), userOf(license), `${becomes}, ends with ${code.slice(-4)}`] as const;
-    if (!isEmpty(changedFrom(license, after))) changes.push(change);
+    if (!isEmpty(changedFrom(license, after))) changes.push(plannedFrom(license, code, after, status));
   }
-  const whose = changes.length === 1 ? `the license of '${changes[0]?.[1] ?? ''}'` : `${changes.length} licenses`;
-  if (changes.length > 0) await askAbout([[changes]], `${ask} ${whose}?`, context);
+  const whose = changes.length === 1 ? `the license of '${changes[0]?.user ?? ''}'` : `${changes.length} licenses`;
+  if (changes.length > 0) await askAbout(changes, `${ask} ${whose}?`, context);
   return seen;
 }
 
@@ -200,13 +187,6 @@ export async function licensesOfUsers(
   return chosen;
 }
 
-/** @throws Failure rejected where the server does not say it */
-export function userOf(license: License): string {
-  const user = textOf(license, 'remote_user');
-  if (user !== undefined) return user;
-  throw new Failure('rejected', 'the server does not say whose license it is; it was not changed');
-}
-
 /** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
 export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: string, context: Terminal) {
   const changed: ChangedLicense[] = [];
@@ -220,15 +200,20 @@ export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: st
   }
 }
 
+/** The last line of a run that can be undone. */
+export function undoLine(run: string): string {
+  return `undo: ${commandLine('license undo', [run])}`;
+}
+
 export function concludeChanges(licenses: readonly ChangedLicense[], run: string, { conclude }: Terminal): void {
-  const [first, ...others] = licenses.filter(({ before }) => !isEmpty(before));
+  const [first, ...others] = licenses.filter(({ before, planned }) => !isEmpty(before) && !planned);
   if (first === undefined) return;
-  const text = others.length === 0 ? changeNote(first) : `${others.length + 1} licenses were changed`;
+  conclude(others.length === 0 ? changeNote(first) : `${others.length + 1} ${first.status}`);
   const app_code = first.before.app_code;
   conclude(
     app_code === undefined
-      ? `${text}; to undo it: ${commandLine('license undo', [run])}`
-      : `${text}; no undo moves it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
+      ? undoLine(run)
+      : `no undo moves it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
   );
 }
 

@@ -11,13 +11,14 @@ import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { licensesOf } from './apps.ts';
 import { trustOption } from './options.ts';
+import { changedFrom, dryChange } from './change-in-plan.ts';
 import {
-  changedFrom,
   changeEach,
   changeLocked,
   concludeChanges,
   openChanging,
   orName,
+  usersOf,
   type Changing,
   type ChangingParts,
 } from './changed.ts';
@@ -58,7 +59,7 @@ export default command({
     { option: 'replace', needs: ['remote_user', 'app_code', 'size_allowance'] },
   ],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   run({ license_code: code, match, replace, allow_duplicate, trust_list, ...fields }, context) {
     const { size_allowance } = fields;
@@ -100,11 +101,17 @@ async function editOne(
   const { remote_user, app_code, size_allowance } = fields;
   const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
   const whole = replace && isWhole ? { remote_user, app_code, size_allowance } : undefined;
-  // The request alone is what a dry run shows.
-  if (context.options.dry_run) await (whole ? api.replace(code, whole) : api.update(code, fields));
+  const request = () => (whole ? api.replace(code, whole) : api.update(code, fields));
+  if (context.options.dry_run && context.options.output === 'curl') await request();
   const changing = await openChanging(account, trust_list, context);
   const view = (key: string) =>
     api.view(key).catch((cause: unknown) => orName(cause, key, api, lineFor(key, fields, context)));
+  if (context.options.dry_run) {
+    const found = await view(code);
+    const users = usersOf(found, fields, account.app_code).slice(1);
+    if (!allow_duplicate) await refuseSecond(users, ({ key }) => key === code, changing);
+    return dryChange({ found, code, fields, status: 'changed' }, request());
+  }
   const changed = await changeLocked(
     { code, view, usual: account.app_code, fieldsOf: () => fields },
     changing,

@@ -5,10 +5,13 @@ import { giveLicense } from '../../jobs/license/give-license.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
+import { dryChange } from './change-in-plan.ts';
 import { ensuringOptions, openGiving } from './options.ts';
 import { severalFailure } from './several-licenses.ts';
-import { changedFields, changedShow, createdKey } from './show.ts';
+import { changedFields, changedShow, createdKey, type ChangedLicense } from './show.ts';
 
 export default command({
   about: [
@@ -30,7 +33,7 @@ export default command({
   },
   examples: ['chatelaine license ensure --remote-user ada --size-allowance 4'],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   result: 'one',
 
@@ -39,6 +42,10 @@ export default command({
     const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
+    if (options.dry_run && !isOfJob) {
+      yield await planOne(fields, api, giving);
+      return;
+    }
     // The key of a license that would be resized is what a job needs to go on.
     const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
     const given = await giveLicense(fields, { ...giving, licensing: () => looking }).catch((cause: unknown) => {
@@ -49,7 +56,7 @@ export default command({
     const { status, license, size_before, failure, all } = given;
     const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     const done = isOfJob && status !== 'unchanged' ? `would be ${status}` : status;
-    if (!failure) note(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
+    if (!failure) context.conclude(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
     yield { ...license, before: { size_allowance: size_before }, status };
     const end = failure ?? severalFailure([all]);
     if (end) throw end;
@@ -59,3 +66,30 @@ export default command({
 
   show: { ...changedShow, text: createdKey },
 });
+
+type OpenedGiving = Awaited<ReturnType<typeof openGiving>>;
+
+/** What a dry run would do, and the request that is noted. @throws Failure where nothing can be done */
+async function planOne(
+  fields: LicenseFields,
+  api: LicensingApi,
+  giving: OpenedGiving['giving'],
+): Promise<ChangedLicense> {
+  const { remote_user, size_allowance } = fields;
+  let code: string | undefined;
+  const update: LicensingApi['update'] = (key, ...change) => {
+    code = key;
+    return api.update(key, ...change);
+  };
+  try {
+    const { license, failure } = await giveLicense(fields, { ...giving, licensing: () => ({ ...api, update }) });
+    if (failure) throw failure;
+    return { ...license, before: {}, status: 'unchanged' };
+  } catch (cause) {
+    if (!(cause instanceof Planned)) throw cause;
+    if (code !== undefined)
+      return dryChange({ found: await api.view(code), code, fields: { size_allowance }, status: 'resized' });
+    const planned = { kind: 'create', user: remote_user, becomes: `size ${size_allowance}` } as const;
+    return { key: undefined, fields: { ...fields }, before: {}, status: 'would be created', planned };
+  }
+}

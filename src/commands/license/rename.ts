@@ -6,7 +6,8 @@ import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
-import { changeEach, licensesOfUsers, openChanging, userOf } from './changed.ts';
+import { userOf } from './change-in-plan.ts';
+import { changeEach, licensesOfUsers, openChanging } from './changed.ts';
 import { refuseSecond, renamingOptions } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
 
@@ -36,7 +37,7 @@ export default command({
 
   rules: [{ option: 'from', excludes: ['remote_user', 'new_remote_user'] }, ...sheetRules],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   async *rows({ remote_user: user, new_remote_user, allow_duplicate, trust_list, from, ...how }, context) {
     if (from === undefined && (user === undefined || new_remote_user === undefined))

@@ -5,7 +5,8 @@ import { licenseCode, licenseFilters, retiredName, soughtUser, type LicenseField
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
-import { changeEach, licensesOfUsers, openChanging, userOf } from './changed.ts';
+import { userOf } from './change-in-plan.ts';
+import { changeEach, licensesOfUsers, openChanging } from './changed.ts';
 import { changedFields, changedShow } from './show.ts';
 
 export default command({
@@ -28,7 +29,7 @@ export default command({
     ...sheetRules,
   ],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   async *rows({ license_code, remote_user, from, ...how }, context) {
     const account = await context.licensingAccount();
@@ -41,8 +42,6 @@ export default command({
       : new Map([...new Set(license_code)].map((code) => [code, undefined] as const));
     const fieldsOf = (license: License, code: string) => retiredFields(userOf(license), code, context.clock.now());
     yield* changeEach({ chosen, fieldsOf, status: 'retired', ask: 'Retire' }, changing, context);
-    if (!context.options.dry_run)
-      context.conclude('remove the user from your roster too, or license apply creates a new license');
   },
 
   fields: changedFields,

@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { whole } from '../../output/columns.ts';
+import type { PlannedChange } from '../../output/plan.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns, licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import { partOfKey } from './search.ts';
@@ -27,6 +28,8 @@ export interface ChangedLicense extends License {
   readonly before: FieldsBefore;
   readonly after?: EditedFields;
   readonly status: string;
+  /** Of a dry run. */
+  readonly planned?: PlannedChange | undefined;
 }
 
 export type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
@@ -34,6 +37,7 @@ export type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | numb
 /** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
 export const changedShow = {
   ...licenseShow,
+  outcome: { plan: ({ planned }: ChangedLicense) => (planned ? [planned] : []) },
   data: ({ fields, before, status }: ChangedLicense) => {
     const earlier = Object.entries(before).map(([name, value]) => [`${name}_before`, value] as const);
     return withOurs(fields, { ...Object.fromEntries(earlier), status });

@@ -6,13 +6,15 @@ import { usersOfEachApp } from '../../jobs/license/license-user.ts';
 import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
+import type { PlannedChange } from '../../output/plan.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
-import { changedFrom, changeLocked, openChanging, withUndo } from './changed.ts';
+import { changedFrom, dryChange } from './change-in-plan.ts';
+import { changeLocked, openChanging, withUndo } from './changed.ts';
 import { refuseSecond } from './edit.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
-import { askAbout, inApp } from './plan-lines.ts';
+import { askAbout } from './ask-about.ts';
 
 export default command({
   about: [
@@ -26,7 +28,7 @@ export default command({
   options: trustOption,
   examples: ['chatelaine license undo --dry-run'],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   async *rows({ run: named, trust_list }, context) {
     const { options, conclude } = context;
@@ -43,17 +45,17 @@ export default command({
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
-    const apps = steps.map(({ change }) => change.app_code);
-    const lines = steps.map((step) => {
-      const [kind, user, becomes] = undoText(step);
-      return [kind, user, inApp(becomes, step.change.app_code, apps)] as const;
-    });
-    if (!options.dry_run && needed > 0) await askAbout([[lines]], question, context);
+    if (!options.dry_run && needed > 0) await askAbout(steps.map(plannedUndo), question, context);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
       const { license: listed, fields } = undo;
       const api = licensing(step.change.app_code);
+      if (options.dry_run) {
+        const change = { found: listed, code: keyOf(listed), fields, status: 'undone' };
+        const row = await dryChange(change, api.update(change.code, fields));
+        return { ...row, planned: plannedUndo(step) };
+      }
       const named = {
         code: keyOf(listed),
         listed,
@@ -88,6 +90,11 @@ export default command({
 
   show: { ...changedShow, none: 'nothing of the run can be undone' },
 });
+
+function plannedUndo(step: UndoStep): PlannedChange {
+  const [kind, user, becomes] = undoText(step);
+  return { kind, user, becomes, app_code: step.change.app_code };
+}
 
 const maxNamed = 20;
 

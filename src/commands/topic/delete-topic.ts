@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { quantity } from '../../core/duration.ts';
-import { Planned } from '../../api/http/call.ts';
+import { notePlanned } from '../../api/http/call.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel, shownName, type Topic } from '../../jobs/topic/find-channel.ts';
@@ -86,7 +86,7 @@ export default command({
     "chatelaine topic delete general 'calibration log' --confirm 'calibration log'",
   ],
 
-  dryRun: ['requests'],
+  dryRun: ['rows', 'requests'],
 
   async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, hold, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
@@ -132,14 +132,14 @@ export default command({
       return rowOf(survey, 'held', purges.outcomeOf(survey));
     };
     if (context.options.dry_run) {
-      // It asks for the request that would be sent first.
+      // Its request is the one that would be sent first.
       const plan = async (survey: Doomed) => {
         const refusal = refusals.get(survey);
         if (refusal) return heldRow(survey, refusal);
         refuseNewer(survey, naming);
         if (!hasMessages(survey)) return rowOf(survey, 'missing');
-        await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
-        throw new Planned();
+        await notePlanned(chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
+        return rowOf(survey, 'would be deleted');
       };
       yield* each(all, shownName, plan);
       return;
@@ -181,8 +181,10 @@ export default command({
   show: {
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
     // Earlier runs deleted some of them, so that they are no part of the messages that this one found.
-    line: ({ topic_name, deleted, at_least, status }) => {
+    line: ({ topic_name, messages, deleted, at_least, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
+      if (status === 'would be deleted')
+        return `Topic '${topic_name}': ${quantity(messages, 'message')} would be deleted`;
       if (status === 'held') return `Topic '${topic_name}': held, nothing was deleted`;
       const count = `${at_least ? 'at least ' : ''}${quantity(deleted, 'message')}`;
       return `Topic '${topic_name}': ${count} deleted${status === 'deleted' ? '' : ` (${status})`}`;
@@ -210,7 +212,7 @@ type PurgeRow = ReturnType<typeof rowOf>;
 
 function rowOf(
   survey: TopicSurvey,
-  status: PurgeOutcome['status'] | 'missing',
+  status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
   outcome: Partial<Omit<PurgeOutcome, 'status'>> = {},
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;

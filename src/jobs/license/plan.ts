@@ -1,4 +1,4 @@
-import { Planned } from '../../api/http/call.ts';
+import { notePlanned } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -14,7 +14,7 @@ import { recall, type Creations } from './history.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './report.ts';
-import { retiredFields, type MissingUser } from './retire.ts';
+import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 import { lookUpNow, type Acting, type Rules, type Step } from './step.ts';
 
 export interface Plan {
@@ -175,9 +175,15 @@ export function changesIn({ rows }: Plan): string[] {
   );
 }
 
+/** The rows of a dry run, what is retired last. */
+export function dryRows({ rows }: Plan, missing: readonly MissingUser[]): DryRow[] {
+  const retired = missing.map((user) => retiredRow(user, 'retire' as const, null, user.size_allowance));
+  return [...rows.map(dryRow), ...retired];
+}
+
 export type DryRow = RowResult<PlannedRow['status'] | 'retire'>;
 
-export function dryRow(one: PlannedRow): DryRow {
+function dryRow(one: PlannedRow): DryRow {
   const { row, step, status } = one;
   const refusal = refusalOf(one);
   if (refusal) return resultOf(row, status, null, refusal.failure.message);
@@ -199,12 +205,4 @@ export async function planRequests(
   }
   for (const { key, remote_user, app_code } of missing)
     await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
-}
-
-async function notePlanned(request: Promise<unknown>): Promise<void> {
-  try {
-    await request;
-  } catch (cause) {
-    if (!(cause instanceof Planned)) throw cause;
-  }
 }

@@ -2,6 +2,7 @@ import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { failuresByReason } from '../work/failures-by-reason.ts';
 import { resultsInOrder } from '../work/pool.ts';
 import type { Case } from './case.ts';
 import { answerOf } from './case.ts';
@@ -109,13 +110,11 @@ export function rosterReport({ history, lookups, warn, progress }: Reporting, li
   };
 }
 
-const maxNamedUsers = 20;
-
 /** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
 export function countOutcomes({ where, again }: { readonly where: string; readonly again: string }, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   const [failed, masked]: [RowResult[], RowResult[]] = [[], []];
-  const unknown = new Map<LicenseFields, AnsweredOnly | 'unanswered'>();
+  const unknown = new Map<RowResult, AnsweredOnly | 'unanswered'>();
   const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
   const summary = (): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
@@ -139,14 +138,14 @@ export function countOutcomes({ where, again }: { readonly where: string; readon
       const unknownAs = (state: AnsweredOnly | 'unanswered') =>
         [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
       const open = unknownAs('open');
-      const parts = [
-        named('answered, but in no list', open),
-        named('answered, but not yet confirmed by a list', unknownAs('unconfirmed')),
-        named('sent, but not confirmed', unknownAs('unanswered')),
-        named('failed', failed),
-        named('listed without a key that can be printed', masked),
+      const reasons = [
+        ...byReason(open, 'answered, but in no list'),
+        ...byReason(unknownAs('unconfirmed'), 'answered, but not yet confirmed by a list'),
+        ...byReason(unknownAs('unanswered'), 'sent, but not confirmed'),
+        ...byReason(failed, 'failed'),
+        ...byReason(masked, 'listed without a key that can be printed'),
       ];
-      const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
+      const message = [[stopped?.message, summary()].filter(Boolean).join('; '), ...reasons].join('\n');
       const kind = counts.unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
       const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
       const retryable = stopped !== undefined || open.length + similar + masked.length < undone;
@@ -166,9 +165,9 @@ export function countOutcomes({ where, again }: { readonly where: string; readon
   };
 }
 
-function named(what: string, rows: readonly LicenseFields[]): string | undefined {
-  if (rows.length === 0) return undefined;
-  const rest = rows.length - maxNamedUsers;
-  const users = rows.slice(0, maxNamedUsers).map(({ remote_user }) => remote_user);
-  return `${what}: ${users.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+function byReason(rows: readonly RowResult[], what: string): string[] {
+  return failuresByReason(
+    rows.map(({ remote_user, error }) => [remote_user, error ?? 'no reason is known']),
+    what,
+  );
 }

@@ -87,7 +87,10 @@ async function undoOf(change: PastChange, lookups: Pick<Lookups, 'lookUp'>): Pro
 }
 
 /** What undoing does, in words: `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`. */
-export function undoText({ change, undo }: UndoStep): readonly [kind: string, user: string, becomes: string] {
+export function undoText({
+  change,
+  undo,
+}: UndoStep): readonly [kind: 'leave' | 'put back', user: string, becomes: string] {
   const { remote_user, size_allowance } = change;
   if (undo.is === 'refused') return ['leave', remote_user, undo.why];
   if (undo.is === 'done') return ['leave', userBefore(change), 'is as it was before the run'];

@@ -93,7 +93,7 @@ describe('license edit --match', () => {
     const no = await run("license edit --match '*physio-77*' --size-allowance 9", { home, tty: true, stdin: 'n\n' });
     expect([no.exitCode, sizes()]).toEqual([130, before]);
     expect(no.stderr).toMatch(
-      /This would change:\n(.*\n)* *resize +physio-7731 +4 -> 9, ends with FCA2\n[^]*Resize the license of 'physio-7731'\?/,
+      /This would change:\n(.*\n)* *~ 4 -> 9 +physio-7731 +ends with FCA2\n[^]*Resize the license of 'physio-7731'\?/,
     );
     const edited = await run("license edit --match '*physio-77*' --size-allowance 9 -o json", { home });
     expect(JSON.parse(edited.stdout)).toMatchObject([

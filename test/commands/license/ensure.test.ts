@@ -95,13 +95,13 @@ describe('license ensure', () => {
     expect(error?.hint).toContain('license list --remote-user ada --app-code 4711');
   });
 
-  test('a dry run shows the POST, and claims nothing', async () => {
+  test('a dry run shows what would be created, and claims nothing', async () => {
     const { ensure, ada, home } = await service();
 
     const { exitCode, stdout } = await ensure('--dry-run -o json');
 
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ method: 'POST' }]);
+    expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'ada', status: 'would be created' });
     expect(ada()).toEqual([]);
     expect(readdirSync(home)).toEqual(['tmp']);
   });

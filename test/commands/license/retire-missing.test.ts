@@ -57,9 +57,8 @@ test('users in no row are retired after the rows, and one undo brings them back'
   });
   expect(ran.lines).toEqual([
     expect.stringMatching(/^1 created, 8 unchanged on /),
-    expect.stringMatching(/^2 retired on /),
-    'to put 2 licenses back:',
-    expect.stringMatching(/^ {2}chatelaine license undo \w{4}$/),
+    expect.stringMatching(/^2 retired$/),
+    expect.stringMatching(/^undo: chatelaine license undo \w{4}$/),
   ]);
   const left = ['left-2026-03-user-0-1000 1', 'left-2026-03-user-1-1001 1', 'left-2026-01-eve-1010 1'];
   expect(
@@ -180,7 +179,7 @@ test('on a terminal they are shown apart, and a no sends nothing', async () => {
   );
   const before = held();
   const ran = await run(`license apply ${file} --retire-missing`, { home, tty: true, stdin: 'n\n' });
-  expect(ran.stderr).toMatch(/retire +user-0 +4 -> 1, ends with 1000/);
+  expect(ran.stderr).toMatch(/retire +user-0 +4 -> 1/);
   expect(ran.stderr).toContain('1 to create, 9 unchanged, 1 to retire on ');
   expect(ran.exitCode).not.toBe(0);
   expect(held()).toEqual(before);

@@ -62,14 +62,14 @@ test('an edit is undone, and the undoing too', async () => {
   const edited = await run(`license edit ${code} --remote-user eva --size-allowance 6`, { home });
   const plan = await run('license undo --dry-run -o json', { home });
   expect(JSON.parse(plan.stdout)).toMatchObject([
-    { method: 'PATCH', body: JSON.stringify({ remote_user: user, size_allowance: 4 }) },
+    { remote_user: user, size_allowance: 4, remote_user_before: 'eva', status: 'would be undone' },
   ]);
   const undone = await run(`license undo ${runOf(edited)} -y -o json`, { home });
   expect(undone.exitCode).toBe(0);
   expect(undone.lines).toEqual([
     `an earlier request for '${user}' may not be shown yet: waiting 5s`,
-    `undone, resized 6 -> 4, remote_user 'eva' -> '${user}'; to undo it:`,
-    `  chatelaine license undo ${runOf(undone)}`,
+    `undone, resized 6 -> 4, remote_user 'eva' -> '${user}'`,
+    `undo: chatelaine license undo ${runOf(undone)}`,
   ]);
   expect(JSON.parse(undone.stdout)).toMatchObject([
     { remote_user: user, size_allowance: 4, remote_user_before: 'eva', size_allowance_before: 6, status: 'undone' },
@@ -106,7 +106,7 @@ test('a roster is undone as a whole: sizes go back, and what was created is name
   const before = (await run('license list -o json')).stdout;
   const stdin = `remote_user,size_allowance\n${user},6\nphysio-7740,9\nben,1\n`;
   const applied = await run('license apply - --input-format csv', { home, stdin });
-  expect(applied.stderr).toContain(`to put 2 sizes back:\n  chatelaine license undo ${runOf(applied)}\n`);
+  expect(applied.stderr).toContain(`undo: chatelaine license undo ${runOf(applied)}\n`);
   const undone = await run(`license undo ${runOf(applied)} -y`, { home });
   expect(undone.exitCode).toBe(0);
   expect(undone.stderr).toContain(

@@ -1,0 +1,77 @@
+import { notePlanned } from '../../api/http/call.ts';
+import { licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { Failure } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
+import type { PlannedChange } from '../../output/plan.ts';
+import type { ChangedLicense, FieldsBefore } from './show.ts';
+
+/** The earlier values of the asked fields that change. */
+export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
+  const changed = licenseNames.flatMap((name) => {
+    const was = license && textOf(license, name);
+    if (was === undefined || asked[name] === undefined || was === String(asked[name])) return [];
+    return [[name, name === 'remote_user' ? was : Number(was)] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+export function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
+  if (status === 'retired')
+    return 'retired; remove the user from your roster too, or license apply creates a new license';
+  const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
+  const renamed = namesIn(others).map((name) => `${name} ${inQuotes(others[name])} -> ${inQuotes(after?.[name])}`);
+  return [...(status === 'changed' ? [] : [status]), ...resized, ...renamed].join(', ');
+}
+
+const inQuotes = (value: string | number | undefined) => (typeof value === 'string' ? `'${value}'` : value);
+
+export const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
+
+/** A change in a plan. `status`: what the license is afterwards. */
+export function plannedFrom(license: License, code: string, after: EditedFields, status: string): PlannedChange {
+  const { size_allowance: size, remote_user: name, app_code } = after;
+  const [before, user] = [sizeOf(license), userOf(license)];
+  const sizes = size === undefined || size === before ? undefined : changeInWords(before, size);
+  const end = `ends with ${code.slice(-4)}`;
+  if (status === 'retired') return { kind: 'retire', user, becomes: [sizes, end].filter(Boolean).join(', ') };
+  const others = [
+    name !== undefined && name !== user && `-> ${name}`,
+    app_code !== undefined && `application -> ${app_code}`,
+    end,
+  ];
+  const becomes = others.filter(Boolean).join(', ');
+  if (sizes === undefined) return { kind: 'rename', user, becomes };
+  return {
+    kind: before !== undefined && size !== undefined && before > size ? 'smaller' : 'larger',
+    sizes,
+    user,
+    becomes,
+  };
+}
+
+interface DryChange {
+  readonly found: License;
+  readonly code: string;
+  readonly fields: EditedFields;
+  readonly status: string;
+}
+
+/** A change in a dry run: the license as it would be, and the request that is noted. */
+export async function dryChange(
+  { found, code, fields, status }: DryChange,
+  request: Promise<unknown> = Promise.resolve(),
+): Promise<ChangedLicense> {
+  await notePlanned(request);
+  const before = changedFrom(found, fields);
+  const planned = isEmpty(before) ? undefined : plannedFrom(found, code, fields, status);
+  const after = { ...found, fields: { ...found.fields, ...fields } };
+  return { ...after, before, after: fields, status: planned ? `would be ${status}` : 'unchanged', planned };
+}
+
+/** @throws Failure rejected where the server does not say it */
+export function userOf(license: License): string {
+  const user = textOf(license, 'remote_user');
+  if (user !== undefined) return user;
+  throw new Failure('rejected', 'the server does not say whose license it is; it was not changed');
+}

@@ -1,0 +1,58 @@
+import { displayWidth } from './width.ts';
+
+/** The kinds of a planned change, what needs a look first, and their marks. A retired key goes on working: no minus. */
+const marks = {
+  failed: '!',
+  leave: '!',
+  retire: 'x',
+  smaller: '~',
+  larger: '~',
+  rename: '~',
+  'put back': '~',
+  create: '+',
+} as const;
+
+export interface PlannedChange {
+  readonly kind: keyof typeof marks;
+  /** Both sizes, of a license that is resized: they stand for the kind. */
+  readonly sizes?: string | undefined;
+  readonly user: string;
+  readonly becomes?: string | undefined;
+  /** Named where a plan is about several applications. */
+  readonly app_code?: number | undefined;
+}
+
+/** More are not read before an answer. */
+const maxWhole = 20;
+const maxOfKind = 10;
+/** A longer name moves no other line. */
+const widest = 32;
+
+export function isWhole(changes: readonly PlannedChange[]): boolean {
+  return changes.length <= maxWhole;
+}
+
+/** The changes of a plan, a line each, in the order of what needs a look: up to 20 whole, else ten of each kind. */
+export function planLines(changes: readonly PlannedChange[], extent?: 'all'): string[] {
+  const apps = new Set(changes.map(({ app_code }) => app_code));
+  const kinds = Object.keys(marks).map((kind) => changes.filter((change) => change.kind === kind));
+  const most = extent === 'all' || isWhole(changes) ? Infinity : maxOfKind;
+  const cells = kinds.map((ofKind) =>
+    ofKind.slice(0, most).map(({ kind, sizes = kind, user, becomes, app_code }) => {
+      const app = apps.size > 1 && app_code !== undefined ? `application ${app_code}` : undefined;
+      return [`${marks[kind]} ${sizes}`, user, [becomes, app].filter(Boolean).join(', ')] as const;
+    }),
+  );
+  const widths = [0, 1].map((column) =>
+    Math.min(widest, Math.max(0, ...cells.flat().map((line) => displayWidth(line[column] ?? '')))),
+  );
+  const pad = (text: string, column: number) =>
+    text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(text)));
+  return cells.flatMap((lines, index) => {
+    const rest = (kinds[index]?.length ?? 0) - lines.length;
+    return [
+      ...lines.map((line) => line.map(pad).join('  ').trimEnd()),
+      ...(rest > 0 ? [`${lines[0]?.[0].slice(0, 1) ?? ''} and ${rest} more`] : []),
+    ];
+  });
+}
