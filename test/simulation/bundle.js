@@ -69,7 +69,7 @@ const sized = [
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
   ['newest', 'jobs/topic/purge-state.ts', 'const leastNewest = 5000;'],
   ['window', 'jobs/archive/pull-pages.ts', 'const outOfOrder = 1000;'],
-  ['file', 'commands/archive/folder.ts', 'const defaultMegabytes = 100;'],
+  ['file', 'commands/archive/folder.ts', 'const defaultBytes = 100_000_000;'],
 ];
 
 /** @type {import('rolldown').Plugin} */

@@ -32,7 +32,7 @@ export const files: SimulatedWorld<ChatPlan> = {
     });
     const sizes = {
       ...(chance.happens(0.5) ? sizesOf(chance, messages) : {}),
-      ...(chance.happens(0.2) ? { file: 0.0001 } : {}),
+      ...(chance.happens(0.2) ? { file: 100 } : {}),
     };
     return {
       ...{ seed, runs, messages, files: filesOf(chance), sizes },

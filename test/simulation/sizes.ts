@@ -13,12 +13,12 @@ export interface Sizes {
   readonly newest: number;
   /** Ids up to its last one that a pull looks at again. */
   readonly window: number;
-  /** Megabytes of the largest attached file that is kept. */
+  /** Bytes of the largest attached file that is kept. */
   readonly file: number;
 }
 
 /** What they are outside of a simulation. */
-const usual: Sizes = { page: 1000, look: 5000, batch: 100, newest: 5000, window: 1000, file: 100 };
+const usual: Sizes = { page: 1000, look: 5000, batch: 100, newest: 5000, window: 1000, file: 100_000_000 };
 
 const known: [name: keyof Sizes, set: (size: number) => void][] = [];
 let current = usual;
