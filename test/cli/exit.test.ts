@@ -35,6 +35,13 @@ const snippet = { method: 'DELETE', path: '/api/v1/saved_snippets/2' };
 const pin = { method: 'PATCH', path: '/api/v1/navigation_views/inbox', form: { is_pinned: 'true' } };
 const pinOther = { ...pin, path: '/api/v1/navigation_views/narrow/a' };
 const color = { method: 'PATCH', path: '/api/v1/settings', form: { color_scheme: '2' } };
+/** No spelling of the name has a license. */
+function nobody(service: FakeService): FakeService {
+  for (const name of ['ada', 'ADA', 'Ada']) {
+    service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
+  }
+  return service;
+}
 const level = (service: FakeService, zulip_feature_level = 489): FakeService =>
   service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level });
 
@@ -79,8 +86,7 @@ const table: readonly Row[] = [
   {
     what: '403',
     line: create,
-    plan: (to) =>
-      to.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, []).expect(post).reply(403, { detail: 'no' }),
+    plan: (to) => nobody(to).expect(post).reply(403, { detail: 'no' }),
     exit: 4,
     code: 'auth',
   },
@@ -149,9 +155,7 @@ const table: readonly Row[] = [
     what: 'another refusal',
     line: create,
     plan: (to) =>
-      to
-        .expect('GET /v1/license/?remote_user=ada&app_code=7')
-        .reply(200, [])
+      nobody(to)
         .expect(post)
         .reply(400, { app_code: ['no'] }),
     exit: 6,

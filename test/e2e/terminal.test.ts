@@ -324,7 +324,7 @@ describe('license apply', () => {
       expect(words).toMatch(/code=130/);
       expect(shown(output)).toMatch(/^user-0 .* created /m);
       expect(words).toMatch(/interrupted; .*[1-9]\d* created, .*\d+ not done on /);
-      expect(words).toContain('The same command resumes where this run stopped: chatelaine license apply roster.csv');
+      expect(words).toContain('Run the same command again, which plans again: chatelaine license apply roster.csv');
     },
   );
 
