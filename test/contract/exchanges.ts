@@ -267,6 +267,12 @@ export const contracts: readonly Contract[] = [
       },
       {
         method: 'GET',
+        path: '/api/v1/streams',
+        headers: basic,
+        answer: { status: 200, body: expect.objectContaining({ result: 'success' }) as object },
+      },
+      {
+        method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&num_before=0&num_after=5000&anchor=oldest',

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { Failure, systemReason, usage } from '../../core/failure.ts';
+import { Failure, systemReason, usage, unless } from '../../core/failure.ts';
 import { decodeText, readFileBytes } from '../../core/read.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
@@ -209,7 +209,9 @@ const maxCertificateBytes = 16 * 1024 * 1024;
 
 async function certificates(file: string, signal: AbortSignal): Promise<string> {
   try {
-    const text = decodeText(await readFileBytes(file, { signal, maxBytes: maxCertificateBytes }));
+    const bytes = await readFileBytes(file, { signal, maxBytes: maxCertificateBytes });
+    // Certificates are ASCII; what is not UTF-8 is DER, or a comment.
+    const text = unless(Failure, () => decodeText(bytes)) ?? Buffer.from(bytes).toString('latin1');
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     if (blocks.length === 0)
       throw usage(
