@@ -647,16 +647,16 @@ describe('topic delete of many topics', () => {
     if (exitCode === 8) expect(again.error?.message).toContain("topic 'Calibration 2' has a message of 2026-03-01");
   });
 
-  test('a dry run shows a request for each topic, and archives and deletes nothing', async () => {
+  test('a dry run shows each topic, and archives and deletes nothing', async () => {
     const server = await openChatServer({ messages: topics });
     const root = newRoot();
 
     const { exitCode, stdout } = await server.run(`topic delete 5 --match 'cal*' --archive ${root} --dry-run -o json`);
 
     expect(exitCode).toBe(0);
-    expect((JSON.parse(stdout) as { body: string }[]).map(({ body }) => body)).toEqual([
-      'topic_name=calibration+1',
-      'topic_name=Calibration+2',
+    expect((JSON.parse(stdout) as { topic_name: string }[]).map((row) => row.topic_name)).toEqual([
+      'calibration 1',
+      'Calibration 2',
     ]);
     expect(existsSync(root)).toBe(false);
     expect(deletions(server)).toBe(0);
