@@ -176,7 +176,12 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
 /** Where one response is lost or refused, and not for a time that the server names, a run sleeps as for one retry. */
 function sleepsOf({ plan, runs }: ChatEnded): string[] {
   const { mishaps = [], take, perHour } = plan;
-  const isCalm = take === undefined && perHour === undefined && mishaps.length === 1 && mishaps[0]?.reply !== '429';
+  const isCalm =
+    take === undefined &&
+    perHour === undefined &&
+    mishaps.length === 1 &&
+    mishaps[0]?.reply !== '429' &&
+    mishaps[0]?.stays !== true;
   if (!isCalm || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
   return runs.flatMap(({ slept }) =>
     slept > mostSlept ? [`a run beside one lost response sleeps ${slept / 1000} s`] : [],
