@@ -146,11 +146,17 @@ export async function findGone(
   const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
   const unasked = gone.filter((id) => !asked.has(id));
   const found: MessageHead[] = [];
-  for (const narrow of [inChannel(stream_id), inPublicChannels, received])
-    for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, { narrow, apply_markdown: false }, [
-      ...asked,
-    ]))
-      if (asked.delete(message.id)) found.push(message);
+  try {
+    for (const narrow of [inChannel(stream_id), inPublicChannels, received])
+      for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, { narrow, apply_markdown: false }, [
+        ...asked,
+      ]))
+        if (asked.delete(message.id)) found.push(message);
+  } catch (cause) {
+    // What an earlier request found lives on, whatever becomes of the next one.
+    if (!(cause instanceof Failure) || cause.isInterruption || found.length === 0) throw cause;
+    return { found, missing: [], unasked: gone.filter((id) => !found.some((message) => message.id === id)) };
+  }
   return { found, missing: [...asked], unasked };
 }
 
