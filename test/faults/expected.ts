@@ -115,18 +115,6 @@ export const topicPost: Expected = {
   },
 };
 
-/**
- * The first request of a deletion asks for the account's role: what keeps that from being told is left to the later
- * ones.
- */
-export const topicAny: Expected = {
-  once: {
-    0: `${limits} ${lost} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
-    7: `429-long ${large}`,
-  },
-  always: repeatable.always,
-};
-
 /** What only explains or improves is never a failure. */
 export const helpful: Expected = {
   once: {
@@ -136,11 +124,3 @@ export const helpful: Expected = {
     0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
   },
 };
-
-const lookedFirst = {
-  0: `${limits} ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
-  7: '429-long',
-};
-
-/** A look before a write only explains; where the server asks for a long wait, it asks it of the write too. */
-export const lookBefore: Expected = { once: lookedFirst, always: lookedFirst };

@@ -19,7 +19,7 @@ test('rename --from: a plan, one question, one run of the history, one undo', as
   const line = `license rename --from ${file}`;
   const refused = await run(line, { tty: true, stdin: 'n\n', columns: 80 });
   expect([refused.exitCode, users()]).toEqual([130, expect.arrayContaining(['ada', 'ben'])]);
-  expect(refused.stderr).toMatch(/rename {2}ada {2}-> ada@new\.example, ends with .{4}\n {2}rename {2}ben /);
+  expect(refused.stderr).toMatch(/~ rename {2}ada {2}-> ada@new\.example, ends with .{4}\n {2}~ rename {2}ben /);
   expect(refused.stderr).toContain('Rename 2 licenses?');
   const done = await run(line, { tty: true, stdin: 'y\n' });
   expect([done.exitCode, users()]).toEqual([0, expect.arrayContaining(['ada@new.example', 'ben@new.example', 'cleo'])]);
