@@ -95,9 +95,9 @@ for (const { from, to } of ours) importedBy.set(from, [...(importedBy.get(from) 
 
 /** The most lines of each (docs/internals/architecture.md, Budgets). */
 const budgets = [
-  { what: 'src without the sandbox', lines: 38_000, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
-  { what: 'the sandbox', lines: 5_000, folder: 'src/sandbox', counts: /\.ts$/ },
-  { what: 'the tests', lines: 71_500, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
+  { what: 'src without the sandbox', lines: 37_750, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
+  { what: 'the sandbox', lines: 4_500, folder: 'src/sandbox', counts: /\.ts$/ },
+  { what: 'the tests', lines: 66_000, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
 ];
 
 test.each(budgets)('$what keep their budget of $lines lines', ({ lines, folder, counts }) => {

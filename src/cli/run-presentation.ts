@@ -49,7 +49,9 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   return {
     /** The options as the command sees them: without those that do not apply to what it prints. */
     options,
-    result: resultOf(command, options, { ...looks, isText }),
+    result: isOfJob
+      ? present({ ...command, show }, options, { ...looks, isText })
+      : resultOf(command, options, { ...looks, isText }),
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
     /** Fields that were asked for and that a server may send in rows: only the answer tells. */

@@ -145,6 +145,8 @@ test('a list without rows has no field that could be missing', async () => {
 
 test('a misspelt field of a command that wrote costs nothing of what it wrote', async () => {
   const service = fakeService();
+  // Its user is read again under the lock.
+  service.expect('GET /v1/license/AAA/').reply(200, open[1]);
   service.expect('GET /v1/license/AAA/').reply(200, open[1]);
   service.expect({ method: 'PATCH', path: '/v1/license/AAA/', json: { size_allowance: 4 } }).reply(200, open[1]);
   const { exitCode, stdout, lines } = await run(

@@ -93,6 +93,8 @@ test('license retire of a user who is not ASCII sends a name that is', async () 
   const [path, license] = ['/v1/license/CODE-1234/', { license_code: 'CODE-1234', app_code: 7, size_allowance: 1 }];
   const json = { remote_user: 'left-2026-03-Zoe Muller___-1234', size_allowance: 1 };
   service.expect({ method: 'GET', path }).reply(200, { ...license, remote_user: 'Zoë Müller日本😀' });
+  // Its user is read again under the lock.
+  service.expect({ method: 'GET', path }).reply(200, { ...license, remote_user: 'Zoë Müller日本😀' });
   service.expect({ method: 'PATCH', path, json }).reply(200, { ...license, ...json });
 
   const { exitCode } = await run(service, 'license retire CODE-1234 -o json');
