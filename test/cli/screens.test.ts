@@ -134,7 +134,7 @@ async function commandsWithTables(): Promise<ReadonlySet<string>> {
   );
 }
 
-test('a container whose folders cannot be written', needs('shell'), async () => {
+test('a container whose folders cannot be written', needs('root'), async () => {
   const lines = ['doctor', ...(typed['license ensure'] ?? []), '--sandbox license list'];
   let text = '';
   const show = await opened(80, { XDG_STATE_HOME: '/dev/null/state' });
