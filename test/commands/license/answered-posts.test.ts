@@ -162,7 +162,7 @@ test('--send-again of somebody else is exit 2, and nothing is sent', async () =>
 
 test('a dry run counts nobody whose answer is open as one to create', async () => {
   const { run, home, posts } = await service({ names: 'upper', write_shape: 'empty', filters: 'exact' });
-  await run(['license', 'apply', '-'], roster('ada', '007'));
+  await run(['license', 'apply', '-'], roster('ada'));
   const left = readdirSync(home, { recursive: true });
 
   const dry = await run(['license', 'apply', '-', '-n', '-o', 'json'], roster('ada', '007'));
