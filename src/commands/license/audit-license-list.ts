@@ -1,15 +1,14 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
-import { countFindings } from '../../jobs/license/accepted-findings.ts';
+import { countFindings, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
-  readAccepted,
   type AuditCounts,
   type ExpectedLicense,
   type FindingRow,
+  type Listed,
 } from '../../jobs/license/audit-licenses.ts';
-import type { Listed } from '../../jobs/license/kept-licenses.ts';
 import { retiredHere } from '../../jobs/license/retire.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { optional, outputField, textField } from '../../schema/field.ts';

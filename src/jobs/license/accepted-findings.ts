@@ -1,7 +1,36 @@
-import { Failure } from '../../core/failure.ts';
+/** Findings of an audit that somebody accepted: a line each, in a file that people write reasons into. */
+import { quantity } from '../../core/duration.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { findingLine, type AuditCounts, type FindingRow } from './audit-licenses.ts';
+import { findingNames, placeOf, type AuditCounts, type FindingRow } from './audit-licenses.ts';
+
+/** One line for a finding, without a key: two findings of one line are one fact. */
+function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'detail' | 'size_allowance'>): string {
+  const { finding, remote_user, app_code, base_url, fact } = found;
+  const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${fact}`;
+  return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+/**
+ * Reads accepted findings: lines of `findingLine`, each with a reason after ` #`; others begin with `#`, or are blank.
+ * @returns each finding with its whole line @throws Failure usage naming every line that is no finding
+ */
+export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
+  const accepted = new Map<string, string>();
+  const problems: string[] = [];
+  const lines = text.split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
+    const finding = line.replace(/(^|\s)#.*/, '').trim();
+    if (finding === '') continue;
+    accepted.set(finding, line);
+    const name = finding.slice(0, finding.indexOf(': '));
+    if (!findingNames.some((known) => known === name) || !/: .+ in application .+: /.test(finding))
+      problems.push(`${file}:${index + 1}: '${finding}' is not a finding`);
+  }
+  if (problems.length === 0) return accepted;
+  throw usage(problems, 'Each line is as license audit --write-accepted FILE writes it; a reason follows it after #.');
+}
 
 interface AcceptedFiles {
   readonly accepted: ReadonlyMap<string, string>;
@@ -45,13 +74,12 @@ export async function* countFindings(
     const lines = [...found.values()].sort().map((line) => `${line}\n`);
     await writeNamed(target, (file) => file.writeFile(lines.join('')));
   }
-  const counts = [...countWords(retired, 'retired'), ...countWords(acceptedCount, 'accepted')].join(', ');
-  const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;
-  const summary = `${all}${counts && ` (${counts})`}${target === undefined ? '' : `; accepted from now on by --accept ${target}`}`;
+  const counts = [retired > 0 && `${retired} retired`, acceptedCount > 0 && `${acceptedCount} accepted`].filter(
+    Boolean,
+  );
+  const said = count === 0 ? 'no findings' : quantity(count, 'finding');
+  const of = `${said} in ${quantity(licenses, 'license')}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
+  const summary = target === undefined ? of : `${of}; accepted from now on by --accept ${target}`;
   conclude(summary);
   if (count > 0 && target === undefined) throw new Failure('differences', summary);
-}
-
-function countWords(count: number, what: string): readonly string[] {
-  return count === 0 ? [] : [`${count} ${what}`];
 }

@@ -1,17 +1,11 @@
+/** What a list of licenses has that it should not, a row for each finding. */
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { plainName } from '../../core/fold-name.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
-import {
-  keepLicenses,
-  ownedBy,
-  shownText,
-  type GroupedLicenses,
-  type Listed,
-  type OwnedLicense,
-} from './kept-licenses.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -51,6 +45,18 @@ export interface AuditCounts {
   readonly places: ReadonlySet<string>;
 }
 
+/** A license with the application whose key listed it: a row need not name its own. */
+export interface Listed {
+  readonly app_code: number | undefined;
+  readonly license: License;
+}
+
+interface OwnedLicense extends Listed {
+  readonly name: string;
+  /** One text for the user of the application. */
+  readonly user: string;
+}
+
 /**
  * Finds several licenses of one user, one key under two users, names and sizes outside the rules; with a roster,
  * users without a license, licenses of nobody expected, and other sizes. Of a retired license only the key is checked.
@@ -62,54 +68,86 @@ export async function* auditLicenses(
   roster: readonly ExpectedLicense[] | undefined,
   isRetired: (license: License) => boolean,
 ): AsyncGenerator<FindingRow, AuditCounts> {
-  const kept = keepLicenses();
-  const byName = kept.groupedBy(plainUser);
-  const byKey = kept.groupedBy(({ license }) => license.key ?? '');
-  const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
-  const left = new Set<string>();
-  let retired = 0;
+  const owned: OwnedLicense[] = [];
   let incomplete: Failure | undefined;
   try {
+    const shown = new Set<string>();
     for await (const listed of licenses) {
       const entry = ownedBy(listed);
-      const { user, license } = entry;
       // Pages that move while they are read show a license twice.
-      if (license.key !== undefined && byKey.of(license.key, user).length > 0) continue;
-      const index = kept.add(listed);
-      apps.add(entry.app_code);
-      if (license.key !== undefined) byKey.add(index, entry);
-      if (isRetired(license)) {
-        retired += 1;
-        if (roster) left.add(user);
-        continue;
-      }
-      byName.add(index, entry);
-      for (const name of ['remote_user', 'size_allowance'] as const) {
-        const broken = faultIn(name, license.fields[name]);
-        if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
-      }
+      const identity = `${entry.user}\n${entry.license.key ?? owned.length}`;
+      if (shown.has(identity)) continue;
+      shown.add(identity);
+      owned.push(entry);
+      if (!isRetired(entry.license)) yield* brokenFields(entry);
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
     incomplete = cause;
   }
-  for (const group of byName.several())
-    for (const own of group.filter(({ length }) => length > 1))
-      for (const [index, entry] of own.entries()) {
-        // Short enough for a narrow terminal, where the column of sizes is left out.
-        const detail = `${index + 1} of ${own.length}, size ${shownText(entry.license.fields['size_allowance'] ?? null)}`;
-        yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
-      }
-  for (const holders of byKey.several()) yield* sharedKeyRows(holders.flat());
-  for (const group of byName.several()) yield* similar(group.flatMap(([first]) => first ?? []));
+  const active = owned.filter(({ license }) => !isRetired(license));
+  const byUser = groupBy(active, ({ user }) => user);
+  for (const own of byUser.values()) if (own.length > 1) yield* severalOf(own);
+  const withKey = owned.filter(({ license }) => license.key !== undefined);
+  for (const holders of groupBy(withKey, ({ license }) => license.key ?? '').values())
+    if (holders.length > 1) yield* sharedKeyRows(holders);
+  const firsts = [...byUser.values()].flatMap(([first]) => first ?? []);
+  for (const users of groupBy(firsts, plainUser).values()) yield* similar(users);
   if (roster) {
-    yield* compare(byName, left, roster, incomplete ? 'part' : 'whole');
+    const left = new Set(owned.flatMap(({ license, user }) => (isRetired(license) ? [user] : [])));
+    yield* compare(byUser, left, roster, incomplete ? 'part' : 'whole');
     const expected = new Set(roster.map(userKey));
-    for (const entry of kept.all())
-      if (!expected.has(entry.user) && !isRetired(entry.license)) yield row('unexpected', entry, notInRoster);
+    for (const entry of active) if (!expected.has(entry.user)) yield row('unexpected', entry, notInRoster);
   }
   if (incomplete) throw incomplete;
-  return { licenses: kept.count(), retired, places: new Set([...apps].map((app_code) => placeOf(app_code))) };
+  const apps = new Set([...(roster ?? []), ...owned].map(({ app_code }) => app_code));
+  const places = new Set([...apps].map((app_code) => placeOf(app_code)));
+  return { licenses: owned.length, retired: owned.length - active.length, places };
+}
+
+/** @throws Failure unavailable where the license does not name its user */
+function ownedBy({ license, ...listed }: Listed): OwnedLicense {
+  const { remote_user, app_code: own } = license.fields;
+  if (remote_user === undefined)
+    throw new Failure('unavailable', 'the list does not tell whose the licenses are: there is nothing to compare', {
+      hint: 'Look users up one by one: chatelaine license view --remote-user U.',
+      retryable: false,
+    });
+  const name = shownText(remote_user);
+  const app_code = own === undefined || own === null ? listed.app_code : Number(own);
+  return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
+}
+
+function shownText(value: unknown): string {
+  return typeof value === 'string' ? value : writeJson(value);
+}
+
+function groupBy(all: readonly OwnedLicense[], textOf: (one: OwnedLicense) => string): Map<string, OwnedLicense[]> {
+  const groups = new Map<string, OwnedLicense[]>();
+  for (const one of all) {
+    const text = textOf(one);
+    if (!groups.get(text)?.push(one)) groups.set(text, [one]);
+  }
+  return groups;
+}
+
+function* brokenFields(entry: OwnedLicense): Generator<FindingRow> {
+  for (const name of ['remote_user', 'size_allowance'] as const) {
+    const broken = faultIn(name, entry.license.fields[name]);
+    if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
+  }
+}
+
+function* severalOf(own: readonly OwnedLicense[]): Generator<FindingRow> {
+  for (const [index, entry] of own.entries()) {
+    // Short enough for a narrow terminal, where the column of sizes is left out.
+    const detail = `${index + 1} of ${own.length}, size ${shownSize(entry)}`;
+    yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
+  }
+}
+
+function shownSize({ license }: OwnedLicense): string {
+  return shownText(license.fields['size_allowance'] ?? null);
 }
 
 export function placeOf(app_code: number | string | null | undefined, base_url?: string): string {
@@ -117,7 +155,7 @@ export function placeOf(app_code: number | string | null | undefined, base_url?:
 }
 
 /** One text for users whose names differ so little that they are probably one. */
-function plainUser({ name, app_code = 0 }: Pick<OwnedLicense, 'name' | 'app_code'>): string {
+function plainUser({ name, app_code = 0 }: OwnedLicense): string {
   return userKey({ remote_user: plainName(name), app_code });
 }
 
@@ -160,18 +198,18 @@ function* similar(users: readonly OwnedLicense[]): Generator<FindingRow> {
   for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
-export const notInRoster = 'not in the roster';
+const notInRoster = 'not in the roster';
 const withoutLicense = 'in the roster, without a license';
 
 function* compare(
-  byName: GroupedLicenses,
+  byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
   retired: ReadonlySet<string>,
   roster: Iterable<ExpectedLicense>,
   extent: 'whole' | 'part',
 ): Generator<FindingRow> {
   for (const { remote_user, app_code, size_allowance = null } of roster) {
     const user = userKey({ remote_user, app_code });
-    const own = byName.of(plainUser({ name: remote_user, app_code }), user);
+    const own = byUser.get(user) ?? [];
     if (size_allowance !== null) yield* otherSizes(own, size_allowance);
     const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
     if (own.length === 0 && !retired.has(user) && extent === 'whole')
@@ -181,35 +219,7 @@ function* compare(
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
 function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<FindingRow> {
-  const shown = ({ license }: OwnedLicense): string => shownText(license.fields['size_allowance'] ?? null);
-  if (own.some((entry) => shown(entry) === String(size))) return;
+  if (own.some((entry) => shownSize(entry) === String(size))) return;
   for (const entry of own)
-    yield row('other-size', entry, `size_allowance is ${shown(entry)}, and ${size} in the roster`, size);
-}
-
-/** One line for a finding, without a key: two findings of one line are one fact. */
-export function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'detail' | 'size_allowance'>): string {
-  const { finding, remote_user, app_code, base_url, fact } = found;
-  const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${fact}`;
-  return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
-}
-
-/**
- * Reads accepted findings: lines of `findingLine`, each with a reason after ` #`; others begin with `#`, or are blank.
- * @returns each finding with its whole line @throws Failure usage naming every line that is no finding
- */
-export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
-  const accepted = new Map<string, string>();
-  const problems: string[] = [];
-  const lines = text.split(/\r?\n/);
-  for (const [index, line] of lines.entries()) {
-    const finding = line.replace(/(^|\s)#.*/, '').trim();
-    if (finding === '') continue;
-    accepted.set(finding, line);
-    const name = finding.slice(0, finding.indexOf(': '));
-    if (!findingNames.some((known) => known === name) || !/: .+ in application .+: /.test(finding))
-      problems.push(`${file}:${index + 1}: '${finding}' is not a finding`);
-  }
-  if (problems.length === 0) return accepted;
-  throw usage(problems, 'Each line is as license audit --write-accepted FILE writes it; a reason follows it after #.');
+    yield row('other-size', entry, `size_allowance is ${shownSize(entry)}, and ${size} in the roster`, size);
 }
