@@ -100,10 +100,21 @@ const budgets = [
   { what: 'the tests', lines: 66_000, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
 ];
 
+/** The most bytes of README.md, docs and man together. */
+const pageBytes = 177_000;
+
 test.each(budgets)('$what keep their budget of $lines lines', ({ lines, folder, counts }) => {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
   const texts = names.filter((name) => counts.test(name)).map((name) => readFileSync(join(folder, name), 'utf8'));
   expect(texts.reduce((sum, text) => sum + text.split('\n').length - 1, 0)).toBeLessThanOrEqual(lines);
+});
+
+test('README, man and docs keep their budget of bytes', () => {
+  const pages = ['docs', 'man'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const texts = ['README.md', ...pages].filter((name) => name.endsWith('.md')).map((name) => readFileSync(name));
+  expect(texts.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(pageBytes);
 });
 
 test('imports go down a floor or stay in their room', () => {

@@ -34,7 +34,7 @@ export async function manualFiles(): Promise<ManualFile[]> {
 const guides: Readonly<Record<string, readonly [page: string, ...chapters: string[]]>> = {
   sheets: ['chatelaine-sheets'],
   ci: ['chatelaine-scripting', 'GitHub Actions', 'GitLab CI'],
-  cron: ['chatelaine-scripting', 'Cron', 'Backup by night'],
+  cron: ['chatelaine-scripting', 'Cron', 'Nightly backup'],
   containers: ['chatelaine-scripting', 'In a container'],
   scripting: ['chatelaine-scripting'],
   recipes: ['chatelaine-scripting'],
@@ -79,9 +79,9 @@ export async function manualPages(): Promise<ManualPage[]> {
     if (!rows) throw new Error(`there is no table ${name}`);
     return rows();
   };
-  const chapters = readChapters(readFileSync(join(folder, 'chapters.md'), 'utf8'), tableOf);
-  const written = titled.map(({ text, ...page }) => ({ ...page, chapters: readChapters(text, tableOf, chapters) }));
-  return [...written, ...commands.map((command) => commandPage(command, chapters))];
+  const shared = texts.filter((text) => text.includes('\n<!-- pages: ')).flatMap((text) => readChapters(text, tableOf));
+  const written = titled.map(({ text, ...page }) => ({ ...page, chapters: readChapters(text, tableOf, shared) }));
+  return [...written, ...commands.map((command) => commandPage(command, shared))];
 }
 
 /** The options that the guide explains, each once. */

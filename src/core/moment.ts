@@ -10,7 +10,7 @@ export interface Calendar extends Pick<Clock, 'now'> {
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const momentPattern = /^(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
-/** Milliseconds since 1970 of every spelling of man/chapters.md, Times. @throws Failure usage */
+/** Milliseconds since 1970 of every spelling of man/fetching.md, Times. @throws Failure usage */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   const written = text.toLowerCase();
   const [, count, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(written) ?? [];

@@ -77,9 +77,8 @@ test('every table is on a page', () => {
 
 test('the chapters of single commands are on pages that exist', () => {
   const names = commandTable.map(({ name }) => name);
-  const chapters = readChapters(readFileSync('man/chapters.md', 'utf8'), none);
-  for (const { title, pages } of chapters) {
+  for (const { title, pages } of readChapters(readFileSync('man/chapters.md', 'utf8'), none))
     expect(pages, title).not.toEqual([]);
-    expect(names).toEqual(expect.arrayContaining([...pages]));
-  }
+  const named = texts.flatMap((text) => [...text.matchAll(/^<!-- pages: (.+) -->$/gm)].map(([, pages]) => pages ?? ''));
+  expect(names).toEqual(expect.arrayContaining(named.flatMap((pages) => pages.split(', '))));
 });
