@@ -1,8 +1,7 @@
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
-import { openGate } from '../api/http/retry.ts';
-import { openServerClock } from '../api/http/server-clock.ts';
+import { openGate, openServerClock } from '../api/http/retry.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
 import type { Spool } from '../core/read.ts';
 import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';

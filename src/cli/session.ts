@@ -144,11 +144,11 @@ function services(
       const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
       return loaded(code.licensing).licensingApi(open, clock.random);
     },
-    chat(how) {
+    chat() {
       const { chatApi, checkingPlaces } = loaded(code.chat);
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
-        async (call) => (await open()).send({ ...call, isSparing: how === 'sparing' }),
+        async (call) => (await open()).send(call),
         async (call) => (await open()).sendUnauthenticated(call),
       );
       return checkingPlaces(chat, (span) => clock.sleep(span, signal));

@@ -10,38 +10,33 @@ export function observer(running: RunParts): (event: WireEvent) => void {
   const { options, messages } = running;
   const reportSlow = slowReporter(running);
   return (event) => {
-    if (event.kind !== 'answer' && event.kind !== 'failure') reportSlow(event);
-    if (event.kind === 'slow' || event.kind === 'settled') return;
+    reportSlow(event);
+    if (event.kind === 'slow') return;
     if (options.trace) messages.trace(traceText(event));
     else if (options.verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
 
-type SlowEvent = Exclude<WireEvent, { kind: 'answer' | 'failure' }>;
-type TracedEvent = Exclude<WireEvent, { kind: 'slow' | 'settled' }>;
+type TracedEvent = Exclude<WireEvent, { kind: 'slow' }>;
 
-/** Says what is waited for: in a transient line on a terminal; elsewhere each line once a run. */
-function slowReporter({ messages, host }: RunParts): (event: SlowEvent) => void {
+/** Says what is waited for: in a transient line on a terminal; elsewhere once a run. */
+function slowReporter({ messages, host: { stderr, system } }: RunParts): (event: WireEvent) => void {
   const said = new Set<string>();
-  let asked: string | undefined;
+  const isTransient = stderr.isTTY === true && system.env['TERM'] !== 'dumb';
+  let isShown = false;
   return (event) => {
-    if (event.kind === 'request') asked = undefined;
-    const isAsked = event.kind === 'wait' && event.why.endsWith('(429)');
-    if (isAsked) asked = event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`);
-    if (event.kind === 'request' || (event.kind === 'wait' && !(isAsked && event.span > shortest))) return;
-    const line = event.kind === 'settled' ? undefined : (asked ?? (event.kind === 'slow' ? slowLine(event) : ''));
-    const name = asked === undefined ? (line ?? '') : '429';
-    if (host.stderr.isTTY === true && host.system.env['TERM'] !== 'dumb') messages.status(line);
-    else if (line !== undefined && !said.has(name)) messages.note(line);
-    said.add(name);
+    const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;
+    const asked = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
+    const line = event.kind === 'slow' ? `no answer from ${event.host} for 10 s` : asked;
+    if (isTransient && (line !== undefined || isShown)) messages.status(line);
+    isShown = line !== undefined;
+    if (isTransient || line === undefined || said.has(event.kind)) return;
+    said.add(event.kind);
+    messages.note(line);
   };
 }
 
 const shortest: Milliseconds = 2000;
-
-function slowLine({ host, attempt, of }: Extract<WireEvent, { kind: 'slow' }>): string {
-  return attempt === 1 ? `no answer from ${host} for 10 s` : `waiting for ${host}, attempt ${attempt} of ${of}`;
-}
 
 function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {
   if (event.kind === 'wait') return `waiting ${formatDuration(event.span)}: ${event.why}`;
@@ -110,7 +105,7 @@ export function openLog(path: string, { host, redactor, messages }: RunParts): (
 
 /** A record without its time; undefined for events that are for a person who waits. Spans are whole milliseconds. */
 function entryOf(event: WireEvent): Readonly<Record<string, string | number>> | undefined {
-  if (event.kind === 'slow' || event.kind === 'settled') return undefined;
+  if (event.kind === 'slow') return undefined;
   const { kind, method, url } = event;
   const entry = { event: kind === 'failure' ? 'trouble' : kind, method, url };
   if (kind === 'wait') return { ...entry, wait_ms: Math.round(event.span), why: event.why };

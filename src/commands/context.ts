@@ -55,8 +55,7 @@ export interface Invocation {
 /** Both services, whose credentials are looked up at the first request, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
-  /** `sparing`: for a run over many channels, which leaves requests for others. */
-  chat(how?: 'sparing'): ChatApi;
+  chat(): ChatApi;
   sandbox(): SandboxControl;
   readonly servers: {
     /** Calls with a credential that is not stored (yet). */

@@ -42,8 +42,6 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** It reads, whatever its method: a read-only profile and a dry run send it. */
   readonly isRead?: true;
-  /** Of a long run, which leaves the last tenth of what the server allows in an hour for others. */
-  readonly isSparing?: boolean | undefined;
   /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes?: number;
 }
@@ -119,9 +117,8 @@ export type WireEvent =
     })
   | (AttemptEvent & { readonly kind: 'failure'; readonly message: string })
   | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
-  /** A call has waited for ten seconds: in `attempt` of at most `of`. */
-  | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
-  | { readonly kind: 'settled' };
+  /** A call has waited for ten seconds. */
+  | { readonly kind: 'slow'; readonly host: string };
 
 export interface Connection {
   /** Origin and path of the API, without a slash at its end. */

@@ -25,23 +25,19 @@ export function connect(connection: Connection): Send {
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
-    const slowness = watchSlowness(connection);
-    try {
-      return await repeatUntilDone(connection, call, request, slowness.nextAttempt);
-    } finally {
-      slowness.end();
-    }
+    const { host } = new URL(connection.base);
+    const cancelAlarm = connection.alarm(10_000, () => connection.observe({ kind: 'slow', host }));
+    return repeatUntilDone(connection, call, request).finally(cancelAlarm);
   };
 }
 
-async function repeatUntilDone(connection: Connection, call: Call, request: Request, nextAttempt: () => void) {
+async function repeatUntilDone(connection: Connection, call: Call, request: Request) {
   const { clock, gate } = connection;
   let [retries, rateLimits, waited] = [0, 0, 0];
   let afterUnconfirmed = false;
   for (;;) {
     await passGate(connection, request, call);
     const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits);
-    if (answer) gate.count(bucketOf(connection), answer);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
     if (step === 'leave unconfirmed') {
@@ -79,32 +75,20 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       return answer;
     }
     retries += 1;
-    nextAttempt();
-    await pause(connection, request, wait, `retry ${retries} of ${connection.retries}`);
+    reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
+    await clock.sleep(wait, connection.signal);
   }
 }
 
 /** Waits until the server and the caller allow a request; a wait that would be too long ends the call unsent. */
-async function passGate(connection: Connection, request: Request, { before, isSparing }: Call): Promise<void> {
+async function passGate(connection: Connection, request: Request, { before }: Call): Promise<void> {
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
   for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
     if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait, 429), wait);
     await clock.sleep(wait, signal);
   }
-  const reserve = isSparing ? gate.reserve(bucket) : undefined;
-  if (reserve) {
-    const { limit, wait } = reserve;
-    const why = `the last tenth of the ${limit} requests that the server allows is for others`;
-    if (!fits(connection, wait)) throw beyondWait(request, `${why}, for ${inSeconds(wait)}`, wait);
-    await pause(connection, request, wait, why);
-  }
   await before?.();
-}
-
-async function pause(connection: Connection, request: Request, wait: Milliseconds, why: string): Promise<void> {
-  reportWait(connection, request, wait, why);
-  await connection.clock.sleep(wait, connection.signal);
 }
 
 function reportWait({ observe }: Connection, { method, shown: url }: Request, span: Milliseconds, why: string): void {
@@ -119,26 +103,6 @@ function bucketOf({ base, authorization }: Connection): string {
 /** `total`: what this call itself was asked to wait, the limit without a deadline; waits for others do not count. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
-}
-
-/** Reports a call without an answer when a person asks what happens, and then each of its attempts. */
-function watchSlowness({ alarm, observe, retries, base }: Connection) {
-  let [attempt, isSlow] = [1, false];
-  const report = (): void => {
-    isSlow = true;
-    observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
-  };
-  const cancel = alarm(10_000, report);
-  return {
-    nextAttempt(): void {
-      attempt += 1;
-      if (isSlow) report();
-    },
-    end(): void {
-      cancel();
-      if (isSlow) observe({ kind: 'settled' });
-    },
-  };
 }
 
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */

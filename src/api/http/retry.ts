@@ -3,7 +3,6 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
 import { type Answer, serverWords } from './answer.ts';
-import { dateOf } from './server-clock.ts';
 import type { AttemptEnding } from './transport-error.ts';
 
 /**
@@ -91,29 +90,33 @@ export function inSeconds(span: Milliseconds): string {
 export type Gate = ReturnType<typeof openGate>;
 
 /** Makes all workers wait after a 429. A bucket is what a server counts together: one account's requests. */
-export function openGate(clock: Pick<Clock, 'elapsed' | 'now'>) {
+export function openGate({ elapsed }: Pick<Clock, 'elapsed'>) {
   const opens = new Map<string, Milliseconds>();
-  const reserves = new Map<string, { readonly limit: number; readonly until: Milliseconds }>();
   return {
     /** No request of this bucket before this moment of the clock `elapsed`. */
     closeUntil: (bucket: string, moment: Milliseconds): void =>
       void opens.set(bucket, Math.max(opens.get(bucket) ?? -Infinity, moment)),
     /** How long no request may go yet. */
-    wait: (bucket: string): Milliseconds => Math.max(0, (opens.get(bucket) ?? -Infinity) - clock.elapsed()),
-    /** Notes what an answer says of the requests that are left: the last tenth of an hour's is a reserve for others. */
-    count(bucket: string, { headers }: Pick<Answer, 'headers'>): void {
-      const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-        Number(headers[`x-ratelimit-${name}`]),
-      );
-      if (limit === undefined || left === undefined || reset === undefined) return;
-      const span = reset * 1000 - (dateOf(headers) ?? clock.now());
-      if (left <= limit / 10 && span > longestRateLimit) reserves.set(bucket, { limit, until: clock.elapsed() + span });
-      else if (left > limit / 10) reserves.delete(bucket);
-    },
-    /** How long what is left is a reserve, and of how many requests; undefined where it is none. */
-    reserve(bucket: string) {
-      const { limit, until } = reserves.get(bucket) ?? { limit: 0, until: 0 };
-      return until > clock.elapsed() ? { limit, wait: until - clock.elapsed() } : undefined;
-    },
+    wait: (bucket: string): Milliseconds => Math.max(0, (opens.get(bucket) ?? -Infinity) - elapsed()),
   };
+}
+
+/** The time at the servers of a run, by the `Date` of their responses (docs/apis.md, Clocks). */
+export function openServerClock({ elapsed }: Pick<Clock, 'elapsed'>) {
+  let ahead: Milliseconds | undefined;
+  return {
+    /** A cache repeats an old Date, so only a newer one counts. */
+    read({ headers }: Pick<Answer, 'headers'>): void {
+      const date = dateOf(headers);
+      if (date !== undefined) ahead = Math.max(ahead ?? -Infinity, date - elapsed());
+    },
+    /** Undefined before the first response that has a Date. */
+    now: (): Milliseconds | undefined => (ahead === undefined ? undefined : elapsed() + ahead),
+  };
+}
+
+/** When a response was made, by itself. */
+function dateOf({ date }: Answer['headers']): Milliseconds | undefined {
+  const time = typeof date === 'string' ? Date.parse(date) : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }

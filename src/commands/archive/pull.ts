@@ -78,7 +78,7 @@ export default command({
         `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
     // One for all: it asks the server for its level once, and for its users.
-    const chat = context.chat(all_channels || values.recheck ? 'sparing' : undefined);
+    const chat = context.chat();
     let files = 0;
     const countFiles = (count: number): void => void (files += count);
     const tellFiles = (): void => {

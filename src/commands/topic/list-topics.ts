@@ -47,7 +47,7 @@ export default command({
   async *rows({ channel: text, not_channel = [], older_than, hold, ...filter }, context) {
     const { match } = filter;
     checkAge(older_than, context);
-    const chat = context.chat(text === undefined ? 'sparing' : undefined);
+    const chat = context.chat();
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
