@@ -17,7 +17,7 @@ export function suggestion(word: string, known: readonly string[]): string | und
   const typed = bare(word);
   const names = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];
   const [other] = names.flatMap((name) => known.filter((one) => bare(one) === name));
-  const whole = known.filter((name) => bare(name).split(/[_/]/).includes(typed));
+  const whole = known.filter((name) => `_${bare(name).replaceAll('/', '_')}_`.includes(`_${typed}_`));
   const meant = other !== undefined ? [other] : whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }

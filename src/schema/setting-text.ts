@@ -1,53 +1,23 @@
 import { parseDuration } from '../core/duration.ts';
 import { labelled, unless, usage } from '../core/failure.ts';
 import { type Field, type Fields, readField } from './field.ts';
-import { nearest, suggestion } from './nearest.ts';
-import { otherWords, removedSettings, settings } from './settings.ts';
+import { suggestion } from './nearest.ts';
+import { removedSettings, settings } from './settings.ts';
 
 interface SettingField {
   readonly name: string;
   readonly field: Field;
 }
 
-/** Settings whose name, values, help or other words contain every one of the words, in the order of the table. */
+/** Settings whose name, values or help contain every one of the words, in the order of the table. */
 export function settingsMatching(words: readonly string[]): SettingField[] {
-  return settingsMissing(wantedIn(words), 0);
-}
-
-/** Where none has all of the words: those with all words but one, else those whose name is nearest by spelling. */
-export function settingsNear(words: readonly string[]): SettingField[] {
-  const wanted = wantedIn(words);
-  const found = wanted.length > 1 ? settingsMissing(wanted, 1) : [];
-  if (found.length > 0) return found;
-  const names = nearest(wanted.join('_'), Object.keys(settings));
-  return names.map((name) => settingNamed(name));
-}
-
-const stopWords: ReadonlySet<string> = new Set(
-  'a an be by can do every for i in is it less make me more my no not of off on please set should the to turn want when with'.split(
-    ' ',
-  ),
-);
-
-function wantedIn(words: readonly string[]): readonly string[] {
-  const all = words.flatMap((word) => searchable(word).trim().split(' '));
-  const telling = all.filter((word) => !stopWords.has(word));
-  return telling.length > 0 ? telling : all;
-}
-
-function settingsMissing(wanted: readonly string[], most: number): SettingField[] {
+  const wanted = words.map((word) => searchable(word).trim());
   return Object.entries<Field>(settings).flatMap(([name, field]) => {
-    const text = ` ${searchable(textOf(name, field))}`;
-    // A part of a word is enough only where all words are found.
-    const has = (word: string): boolean => text.includes(most === 0 ? word : ` ${word}`);
-    const lacking = wanted.filter((word) => !has(word) && !text.includes(` ${stemOf(word)}`));
-    return lacking.length <= most ? [{ name, field }] : [];
+    const choices = field.kind === 'string' ? (field.choices ?? []) : [];
+    const names = field.kind === 'integer' ? Object.keys(field.names ?? {}) : choices;
+    const text = searchable([name, ...names, field.help].join(' '));
+    return wanted.every((word) => text.includes(word)) ? [{ name, field }] : [];
   });
-}
-
-/** `dark` of darker: a word of five letters or more without its ending, if that still says something. */
-function stemOf(word: string): string {
-  return /^(.{4,}?)(?:er|est|ing|ed|s)$/.exec(word)?.[1] ?? word;
 }
 
 /** The setting of that name; dashes count as underscores. @throws Failure usage naming the successor or the nearest */
@@ -57,7 +27,7 @@ export function settingNamed(typed: string): SettingField {
   if (removed !== undefined) throw usage(removed);
   const field = settingField(name);
   if (field) return { name, field };
-  throw usage(`unknown setting '${typed}'`, hintFor(name));
+  throw usage(`unknown setting '${typed}'`, suggestion(name, Object.keys(settings)) ?? seeList);
 }
 
 /** A setting that this version does not know is a text. */
@@ -69,28 +39,7 @@ export function settingField(name: string): Field | undefined {
   return Object.hasOwn(known, name) ? known[name] : undefined;
 }
 
-/** How many settings a hint names; of more, it names the command that lists them. */
-const mostNamed = 3;
-
-/** The settings whose name contains the word, else the nearest by spelling, else those that mean it. */
-function hintFor(name: string): string {
-  const words = name.split('_').filter((word) => word.length > 1);
-  const means = words.length === 0 ? [] : settingsMatching(words).map((setting) => setting.name);
-  const contains = means.filter((known) => known.includes(name));
-  const slip = contains.length === 0 ? suggestion(name, Object.keys(settings)) : undefined;
-  if (slip !== undefined) return slip;
-  if (means.length === 0) return 'chatelaine settings list shows the names.';
-  const found = contains.length > 0 ? contains : means;
-  if (found.length > mostNamed) return `See chatelaine settings list ${words.join(' ')}.`;
-  return `Did you mean ${found.join(' or ')}?`;
-}
-
-function textOf(name: string, field: Field): string {
-  const choices = field.kind === 'string' ? (field.choices ?? []) : [];
-  const names = field.kind === 'integer' ? Object.keys(field.names ?? {}) : choices;
-  const others: Readonly<Record<string, string>> = otherWords;
-  return [name, ...names, field.help, Object.hasOwn(others, name) ? others[name] : ''].join(' ');
-}
+const seeList = 'chatelaine settings list WORD shows the names.';
 
 /** Case, and blanks, dashes or underscores between words, make no difference; nor does the dash of e-mail. */
 function searchable(text: string): string {
@@ -141,10 +90,7 @@ function languageOf(text: string): string {
 function readTimeZone(text: string): string {
   const zone = knownZone(text);
   if (zone === undefined) {
-    const zones = Intl.supportedValuesOf('timeZone');
-    const city = text.trim().replaceAll(' ', '_').toLowerCase();
-    const found = zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
-    const near = found === undefined ? suggestion(text, zones) : `Did you mean ${found}?`;
+    const near = suggestion(text.replaceAll(' ', '_'), Intl.supportedValuesOf('timeZone'));
     const raw = 'A name that is newer than this program is sent with --raw timezone=NAME.';
     const hint = near ?? `Write a name such as Europe/Berlin. ${raw}`;
     throw usage(`timezone: '${text}' is not in the time zone database`, hint);

@@ -134,31 +134,6 @@ export const settings = {
 
 type SettingName = keyof typeof settings;
 
-/** Other words for a setting, by which `settings list` and the error of an unknown name find it. */
-export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {
-  full_name: 'display name',
-  email: 'mail address',
-  twenty_four_hour_time: 'clock am pm time format',
-  fluid_layout_width: 'wide screen window',
-  web_font_size_px: 'text zoom',
-  web_line_height_percent: 'spacing density dense',
-  color_scheme: 'colour theme mode night day appearance bright brightness dim',
-  default_language: 'locale translation english german french',
-  email_notifications_batching_period_seconds: 'mail often frequency how long delay interval wait minutes hours',
-  web_home_view: 'start page default view landing',
-  emojiset: 'emojis smileys',
-  timezone: 'time zone tz',
-  notification_sound: 'tone ring noise',
-  enable_sounds: 'noise mute silent quiet loud',
-  enable_desktop_notifications: 'dm private messages mention',
-  enable_digest_emails: 'mail summary weekly',
-  enable_marketing_emails: 'mail newsletter',
-  presence_enabled: 'online status available invisible',
-  enter_sends: 'return key press newline',
-  send_read_receipts: 'seen',
-  email_address_visibility: 'mail hide',
-};
-
 /** Settings that PATCH /settings took before it took all (docs/apis.md, Settings). */
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
 export const unifiedSettingsLevel = 80;

@@ -1,4 +1,4 @@
-import { settingNamed, settingsMatching, settingsNear } from '../../schema/setting-text.ts';
+import { settingNamed, settingsMatching } from '../../schema/setting-text.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { namedValues, type Field } from '../../schema/field.ts';
@@ -23,16 +23,12 @@ export default command({
   },
   examples: [
     'chatelaine settings list',
-    'chatelaine settings list theme',
+    'chatelaine settings list color',
     'chatelaine settings list --fields name,values',
   ],
 
-  rows({ word: words = [] }, { note }) {
-    const matching = settingsMatching(words);
-    const found = matching.length > 0 ? matching : settingsNear(words);
-    if (matching.length === 0 && found.length > 0)
-      note(`no setting has all of these words; nearest: ${found.map(({ name }) => name).join(', ')}`);
-    return Promise.resolve(found.map(({ name, field }) => describe(name, field)));
+  rows({ word: words = [] }) {
+    return Promise.resolve(settingsMatching(words).map(({ name, field }) => describe(name, field)));
   },
 
   show: {

@@ -1,24 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from '../../helpers/run.ts';
-
-describe('settings list finds a setting by what people call it', () => {
-  test.each([
-    [['bright'], ['color_scheme'], ''],
-    [['enter to send'], ['enter_sends'], ''],
-    [['enter', 'to', 'send'], ['enter_sends'], ''],
-    [['e-mail', 'often'], ['email_notifications_batching_period_seconds'], ''],
-    [['silent'], ['enable_sounds'], ''],
-    [['red', 'theme'], ['color_scheme'], 'no setting has all of these words; nearest: color_scheme\n'],
-    [['entersends'], ['enter_sends'], 'no setting has all of these words; nearest: enter_sends\n'],
-    [['zzzz'], [], 'no settings match\n'],
-  ])('%j', async (words, names, note) => {
-    const { run } = await openSandbox();
-
-    const { stdout, stderr } = await run(['settings', 'list', ...words, '--fields', 'name', '--no-header']);
-
-    expect({ names: stdout.split('\n').slice(0, -1), stderr }).toEqual({ names, stderr: note });
-  });
-});
 
 test.each([
   ['enable_sounds=off', 'false'],
