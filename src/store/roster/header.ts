@@ -1,6 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import { shellWord } from '../../core/shell-word.ts';
-import { nearest, suggestion } from '../../schema/nearest.ts';
+import { suggestion } from '../../schema/nearest.ts';
 import type { Fault } from './bad-rows.ts';
 
 /** The value of a blank cell is undefined, or absent. */
@@ -28,21 +27,15 @@ export interface WantedColumns {
   readonly alone?: string | undefined;
 }
 
-/** Usual headers in English, German and a few other languages: they are offered, and never guessed. */
-const usualHeaders: Readonly<Record<string, RegExp>> = {
-  remote_user:
-    /^(remote_)?(users?|user_?names?|logins?|names?|ids?|user_?ids?|e?_?mails?|accounts?|kont(o|en)|kunden?|kundennummer|benutzer(_?name)?|anwender|utilisateurs?|nom|usuarios?)$/,
-  size_allowance:
-    /^(sizes?|sensors?|sensoren|anzahl(_sensoren)?|anz|gr(ö|oe)(ß|ss)e|menge|number|count|quantity|taille|nombre)$/,
-  mac_address: /^(mac(_?adress?e?)?|sensors?(_?ids?)?|sensoren|address|adresse)$/,
-  topic_name: /^(topics?|themen?|thema|betreff|subject)$/,
-};
+/** Usual headers of users in English and German: the first line of a list may be one. */
+const usualHeader =
+  /^(users?|user_?names?|logins?|names?|ids?|user_?ids?|e_?mails?|accounts?|kunden?|benutzer(name)?)$/;
 
 /** Whether the first row of a file is a name already. @throws Failure usage where it may be a header all the same */
 export function isWithoutHeader({ line, cells }: HeaderRow, wanted: WantedColumns): boolean {
   const [cell = '', ...others] = cells.filter((one) => one !== '');
   if (wanted.alone === undefined || others.length > 0 || countRequired(cells, wanted) > 0) return false;
-  if (wanted.aliases.size > 0 || !usualHeaders['remote_user']?.test(normalized(cell))) return wanted.aliases.size === 0;
+  if (wanted.aliases.size > 0 || !usualHeader.test(normalized(cell))) return wanted.aliases.size === 0;
   throw usage(
     `line ${line}: '${cell}' may be a user or a header`,
     `If it is a header, give --column ${wanted.alone}=${cell}; if it is a user, write ${wanted.alone} on a line above it.`,
@@ -114,57 +107,36 @@ export const maxHeaderSearch = 100;
 /** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */
 export function columnsOf({ line, cells }: HeaderRow, wanted: WantedColumns, below: readonly HeaderRow[] = []) {
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
-  const fit = fitOf(cells, wanted);
-  const others = fit.isWhole ? [] : below.map((row) => ({ ...row, ...fitOf(row.cells, wanted) }));
-  const lower = others.find(({ isWhole }) => isWhole) ?? (fit.isNear ? undefined : others.find(({ isNear }) => isNear));
+  const { columns, lacking } = fitOf(cells, wanted);
+  const lower = lacking.length === 0 ? undefined : below.find((row) => fitOf(row.cells, wanted).lacking.length === 0);
   if (lower) {
-    const meant = [...lower.offers.values(), ...wanted.required];
-    const found = lower.cells.filter((cell, at) =>
-      [cell, lower.columns[at] ?? ''].some((name) => meant.includes(name)),
+    const found = lower.cells.filter((cell) => wanted.required.includes(columnOf(cell, wanted)));
+    throw usage(
+      `line ${line} is not the header; line ${lower.line} has ${found.join(' and ')}`,
+      `Give --header-line ${lower.line}.`,
     );
-    const options = lower.isWhole
-      ? `Give --header-line ${lower.line}.`
-      : `Add --header-line ${lower.line} ${lower.options}`;
-    throw usage(`line ${line} is not the header; line ${lower.line} has ${found.join(' and ')}`, options);
   }
-  refuseRepeatedHeader(cells, fit.columns);
-  if (fit.isWhole) return fit.columns;
-  const filled = cells.filter((header) => header !== '');
-  const shown = filled.slice(0, 20);
-  const more = filled.length > shown.length ? ', …' : '';
+  refuseRepeatedHeader(cells, columns);
+  if (lacking.length === 0) return columns;
+  const shown = cells.filter((header) => header !== '').map((header) => header.slice(0, 60));
+  const more = shown.length > 20 ? ', …' : '';
+  const typed = new Map([...wanted.aliases].map(([header, name]) => [name, `'${header}'`]));
+  const options = lacking.map((name) => `--column ${name}=HEADER`).join(' ');
   throw usage(
-    `the header lacks ${fit.lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
-    fit.offers.size > 0
-      ? `Did you mean ${[...fit.offers.values()].join(' and ')}? Add ${fit.options}`
-      : `Name it with ${fit.options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
+    `the header lacks ${lacking.map((name) => typed.get(name) ?? name).join(' and ')}; it has ${shown.slice(0, 20).join(', ')}${more}`,
+    `Name it with ${options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
   );
 }
 
-/** How a row does as the header: which columns it lacks, and what is offered for them. */
+/** How a row does as the header: its columns, and the wanted ones that it lacks. */
 function fitOf(headers: readonly string[], wanted: WantedColumns) {
   const columns = headers.map((header) => columnOf(header, wanted));
   const typed = new Map([...wanted.aliases].map(([header, name]) => [name, header]));
-  const missing = [...new Set([...typed.keys(), ...wanted.required])].filter((name) => {
+  const lacking = [...new Set([...typed.keys(), ...wanted.required])].filter((name) => {
     const header = typed.get(name);
     return header === undefined ? !columns.includes(name) : !headers.some((one) => normalized(one) === header);
   });
-  const offers = new Map<string, string>();
-  for (const name of missing) {
-    const free = headers.filter((header) => header !== '' && ![...offers.values()].includes(header));
-    const usual = free.filter((header) => usualHeaders[name]?.test(normalized(header)));
-    // Beside a login or an address, a name is that of a person.
-    const offer =
-      usual.find((header) => !/^(names?|nom)$/.test(normalized(header))) ?? usual[0] ?? nearest(name, free)[0];
-    if (offer !== undefined) offers.set(name, offer);
-  }
-  return {
-    columns,
-    offers,
-    isWhole: missing.length === 0,
-    isNear: offers.size === missing.length,
-    lacked: missing.map((name) => (typed.has(name) ? `'${typed.get(name)}'` : name)).join(' and '),
-    options: missing.map((name) => `--column ${shellWord(`${name}=${offers.get(name) ?? 'HEADER'}`)}`).join(' '),
-  };
+  return { columns, lacking };
 }
 
 /** A column that is there twice would leave it to chance which one counts. */
