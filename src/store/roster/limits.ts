@@ -6,10 +6,6 @@ export interface RosterLimits {
   readonly badRows: number;
   /** Of one file in a workbook: a small archive may unpack to a thousand times its size. */
   readonly partBytes: number;
-  /** In one row of a workbook, which has at most 16,384 cells. */
-  readonly elements: number;
-  /** Between two tags of a workbook, where a cell holds at most 32,767 characters. */
-  readonly textBytes: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -19,8 +15,6 @@ export const rosterLimits: RosterLimits = {
   recordBytes: mebibyte,
   badRows: 10_000,
   partBytes: 128 * mebibyte,
-  elements: 500_000,
-  textBytes: mebibyte,
 };
 
 export function mebibytes(bytes: number): string {

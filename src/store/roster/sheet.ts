@@ -1,4 +1,4 @@
-import { elementsIn, isTrue, textIn, unescaped, type XmlElement } from './xml.ts';
+import { isTrue, textIn, unescaped, visitElements, type XmlElement } from './xml.ts';
 import { damaged, type Zip } from './zip.ts';
 
 /** What a cell stores: its text, or something that is not taken for a user or a size. */
@@ -26,22 +26,22 @@ export interface CellContext {
 }
 
 /** The rows in their order, at most so many, without those that hold nothing; and the merges, which follow them. */
-export async function readSheet(zip: Zip, part: string, meaning: CellContext, limit = Infinity) {
+export function readSheet(zip: Zip, part: string, meaning: CellContext, limit = Infinity) {
   if (!zip.names.includes(part)) throw damaged('a sheet is missing');
   const [rows, merges]: [SheetRow[], Merge[]] = [[], []];
   let line = 0;
-  for await (const { name, attributes, children } of elementsIn(zip, part, ['row', 'mergeCell'])) {
+  visitElements(zip, part, ['row', 'mergeCell'], ({ name, attributes, children }) => {
     if (name === 'mergeCell') {
       merges.push(...mergeAt(attributes['ref'] ?? ''));
-      continue;
+      return 'more';
     }
     const last = line;
     line = Number(attributes['r'] ?? line + 1);
     if (!(line > last)) throw damaged(`row ${attributes['r']} follows row ${last}`);
     const cells = cellsOf(children, meaning);
     if (cells.size > 0) rows.push({ line, isHidden: isTrue(attributes['hidden']), cells });
-    if (rows.length >= limit) break;
-  }
+    return rows.length < limit ? 'more' : 'enough';
+  });
   return { rows, merges };
 }
 

@@ -14,21 +14,17 @@ import {
 } from './header.ts';
 import type { RosterLimits } from './limits.ts';
 import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
-import { elementsIn, isTrue, textIn, unescaped } from './xml.ts';
+import { elementsIn, isTrue, textIn, unescaped, visitElements } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
 type WorkbookChoice = TableChoice & { readonly bytes: Buffer; readonly limits: RosterLimits };
 
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
-export async function readWorkbookRows(
-  book: WorkbookChoice,
-  wanted: WantedColumns,
-  reader: RosterReader,
-): Promise<void> {
+export function readWorkbookRows(book: WorkbookChoice, wanted: WantedColumns, reader: RosterReader): void {
   const { bytes, limits, headerLine, warn } = book;
-  const sheets = await openWorkbook(bytes, limits);
-  const sheet = await chooseSheet(sheets, book, wanted);
-  const { rows, merges } = await sheet.read();
+  const sheets = openWorkbook(bytes, limits);
+  const sheet = chooseSheet(sheets, book, wanted);
+  const { rows, merges } = sheet.read();
   const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
   const [first, ...below] = start < 0 ? [] : rows.slice(start);
   if (!first) return;
@@ -45,7 +41,7 @@ function headerOf({ line, cells }: SheetRow): HeaderRow {
 }
 
 /** The sheet that was typed, else the one that has the columns. @throws Failure usage where several have them */
-async function chooseSheet(sheets: readonly Sheet[], { sheet: typed, headerLine }: TableChoice, wanted: WantedColumns) {
+function chooseSheet(sheets: readonly Sheet[], { sheet: typed, headerLine }: TableChoice, wanted: WantedColumns) {
   const names = sheets.map(({ name }) => name);
   const [first] = sheets;
   if (!first) throw usage('the workbook has no sheet that is shown');
@@ -54,17 +50,15 @@ async function chooseSheet(sheets: readonly Sheet[], { sheet: typed, headerLine 
     if (sheet) return sheet;
     throw usage(`--sheet: there is no '${typed}'; the sheets are ${names.join(', ')}`, suggestion(typed, names));
   }
-  const fitting: Sheet[] = [];
-  for (const sheet of sheets.length > 1 ? sheets : [])
-    if (await hasHeader(sheet, headerLine, wanted)) fitting.push(sheet);
+  const fitting = sheets.length > 1 ? sheets.filter((sheet) => hasHeader(sheet, headerLine, wanted)) : [];
   const [only = first, ...others] = fitting;
   if (others.length === 0) return only;
   const what = `sheets with the columns ${wanted.required.join(' and ')}: ${fitting.map(({ name }) => name).join(', ')}`;
   throw usage(`the workbook has ${fitting.length} ${what}`, 'Name one with --sheet NAME.');
 }
 
-async function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: WantedColumns): Promise<boolean> {
-  const { rows } = await sheet.read(Math.max(maxHeaderSearch, headerLine ?? 0));
+function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: WantedColumns): boolean {
+  const { rows } = sheet.read(Math.max(maxHeaderSearch, headerLine ?? 0));
   const places = headerLine === undefined ? rows : rows.filter(({ line }) => line === headerLine);
   return places.some((row) => countRequired(headerOf(row).cells, wanted) === wanted.required.length);
 }
@@ -136,17 +130,17 @@ interface Sheet {
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
 /** The shown sheets of a workbook, in order of tabs. @throws Failure usage for another format, or a damaged file */
-async function openWorkbook(bytes: Buffer, limits: RosterLimits): Promise<readonly Sheet[]> {
+function openWorkbook(bytes: Buffer, limits: RosterLimits): readonly Sheet[] {
   const zip = openZip(bytes, limits);
-  const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/relationships/officeDocument'));
+  const main = relationsOf(zip, '').find(({ type }) => type.endsWith('/relationships/officeDocument'));
   const book = main?.target ?? 'xl/workbook.xml';
   if (!zip.names.includes(book) || !book.endsWith('.xml')) throw usage(`this is ${otherKind(zip)}`, saveAs);
-  const relations = await relationsOf(zip, book);
+  const relations = relationsOf(zip, book);
   const partOf = (type: string): string =>
     relations.find((relation) => relation.type.endsWith(`/${type}`))?.target ?? '';
   const named: { name: string; part: string }[] = [];
   let epoch: CellContext['epoch'] = '1900';
-  for await (const { name, attributes } of elementsIn(zip, book, ['workbookPr', 'sheet'])) {
+  for (const { name, attributes } of elementsIn(zip, book, ['workbookPr', 'sheet'])) {
     if (isTrue(attributes['date1904'])) epoch = '1904';
     if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') continue;
     const [, reference] = Object.entries(attributes).find(([key]) => key.endsWith(':id')) ?? [];
@@ -154,8 +148,8 @@ async function openWorkbook(bytes: Buffer, limits: RosterLimits): Promise<readon
     if (relation?.type.endsWith('/worksheet'))
       named.push({ name: unescaped(attributes['name'] ?? ''), part: relation.target });
   }
-  const styles = await stylesOf(zip, partOf('styles'));
-  const texts = await sharedTexts(zip, partOf('sharedStrings'));
+  const styles = stylesOf(zip, partOf('styles'));
+  const texts = sharedTexts(zip, partOf('sharedStrings'));
   const meaning = { styles, texts, epoch };
   return named.map(({ name, part }) => ({ name, read: (limit) => readSheet(zip, part, meaning, limit) }));
 }
@@ -170,20 +164,18 @@ function otherKind({ names }: Zip): string {
 type Relation = Readonly<Record<'id' | 'type' | 'target', string>>;
 
 /** Which other parts a part names; '' is the archive. */
-async function relationsOf(zip: Zip, part: string): Promise<readonly Relation[]> {
+function relationsOf(zip: Zip, part: string): readonly Relation[] {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const rels = `${folder}_rels/${part.slice(folder.length)}.rels`;
-  const found: Relation[] = [];
-  for await (const { attributes } of elementsIn(zip, rels, ['Relationship'])) {
+  return elementsIn(zip, rels, ['Relationship']).map(({ attributes }) => {
     const { Id: id = '', Type: type = '', Target: target = '' } = attributes;
-    found.push({ id, type, target: posix.resolve('/', folder, target).slice(1) });
-  }
-  return found;
+    return { id, type, target: posix.resolve('/', folder, target).slice(1) };
+  });
 }
 
-async function stylesOf(zip: Zip, part: string): Promise<readonly NumberStyle[]> {
+function stylesOf(zip: Zip, part: string): readonly NumberStyle[] {
   const formats = new Map<string, string>();
-  for await (const { name, attributes, children } of elementsIn(zip, part, ['numFmt', 'cellXfs'])) {
+  for (const { name, attributes, children } of elementsIn(zip, part, ['numFmt', 'cellXfs'])) {
     if (name === 'numFmt') formats.set(attributes['numFmtId'] ?? '', attributes['formatCode'] ?? '');
     else return children.map(({ attributes: { numFmtId = '0' } }) => styleOf(Number(numFmtId), formats.get(numFmtId)));
   }
@@ -202,8 +194,8 @@ function styleOf(id: number, code: string | undefined): NumberStyle {
 }
 
 /** The texts that cells name by number: most writers put each text there once. */
-async function sharedTexts(zip: Zip, part: string): Promise<readonly string[]> {
+function sharedTexts(zip: Zip, part: string): readonly string[] {
   const texts: string[] = [];
-  for await (const text of elementsIn(zip, part, ['si'])) texts.push(textIn(text));
+  visitElements(zip, part, ['si'], (text) => (texts.push(textIn(text)), 'more'));
   return texts;
 }

@@ -1,6 +1,5 @@
 import { Parser, type Handler } from 'htmlparser2';
 import { unless, type Failure } from '../../core/failure.ts';
-import { mebibytes } from './limits.ts';
 import { damaged, type Zip } from './zip.ts';
 
 export interface XmlElement {
@@ -12,24 +11,28 @@ export interface XmlElement {
 }
 
 const maxDepth = 64;
+/** In one element: a row of a workbook has at most 16,384 cells. */
+const maxElements = 500_000;
 
-/** Elements of these names in a part of the archive, one by one: memory stays flat. @throws Failure usage for no XML */
-export async function* elementsIn(zip: Zip, part: string, names: readonly string[]): AsyncGenerator<XmlElement> {
-  if (!zip.names.includes(part)) return;
-  const { elements, textBytes } = zip.limits;
-  const whole: XmlElement[] = [];
+/** Visits the elements of these names in a part of the archive, until `visit` has enough. @throws Failure usage */
+export function visitElements(
+  zip: Zip,
+  part: string,
+  names: readonly string[],
+  visit: (element: XmlElement) => 'more' | 'enough',
+): void {
   const open: XmlElement[] = [];
-  let [depth, count, sinceTag, openedAt] = [0, 0, 0, 0];
+  let [depth, count, openedAt] = [0, 0, 0];
   const handler: Partial<Handler> = {
     onopentag(prefixed, attributes) {
-      [depth, count, sinceTag, openedAt] = [depth + 1, count + 1, 0, parser.endIndex];
+      [depth, count, openedAt] = [depth + 1, count + 1, parser.endIndex];
       if (depth > maxDepth) throw notXml(part, `more than ${maxDepth} levels`);
       const name = prefixed.slice(prefixed.indexOf(':') + 1);
       const parent = open.at(-1);
       if (!parent && !names.includes(name)) return;
       const element = { name, attributes, children: [], text: '' };
       if (!parent) count = 0;
-      if (count > elements) throw notXml(part, `an element with more than ${elements} in it`);
+      if (count > maxElements) throw notXml(part, `an element with more than ${maxElements} in it`);
       parent?.children.push(element);
       open.push(element);
     },
@@ -42,24 +45,25 @@ export async function* elementsIn(zip: Zip, part: string, names: readonly string
       if (element) element.text += piece;
     },
     onclosetag(name, isImplied) {
-      [depth, sinceTag] = [depth - 1, 0];
+      depth -= 1;
       // The parser is lenient: it also closes what is left open, and half a sheet is not a whole one.
       if (isImplied && parser.endIndex !== openedAt) throw notXml(part, `<${name}> is not closed`);
       const element = open.pop();
-      if (element && open.length === 0) whole.push(element);
+      if (element && open.length === 0 && visit(element) === 'enough') parser.pause();
     },
   };
   const parser = new Parser(handler, { xmlMode: true });
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  for await (const chunk of zip.read(part)) {
-    sinceTag += chunk.length;
-    if (sinceTag > textBytes + chunk.length) throw notXml(part, `a text of more than ${mebibytes(textBytes)}`);
-    const text = unless(TypeError, () => decoder.decode(chunk, { stream: true }));
-    if (text === undefined) throw notXml(part, 'not UTF-8');
-    parser.write(text);
-    yield* whole.splice(0);
-  }
-  parser.end();
+  const bytes = zip.read(part);
+  const text = bytes && unless(TypeError, () => new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (bytes && text === undefined) throw notXml(part, 'not UTF-8');
+  parser.end(text);
+}
+
+/** All elements of these names in a part of the archive. @throws Failure usage for no XML */
+export function elementsIn(zip: Zip, part: string, names: readonly string[]): readonly XmlElement[] {
+  const found: XmlElement[] = [];
+  visitElements(zip, part, names, (element) => (found.push(element), 'more'));
+  return found;
 }
 
 /** The text in an element and its runs of one format each; without the phonetic readings that Japanese texts have. */

@@ -1,5 +1,5 @@
-import { crc32, createInflateRaw } from 'node:zlib';
-import { unless, usage, type Failure } from '../../core/failure.ts';
+import { crc32, inflateRawSync } from 'node:zlib';
+import { type Failure, unless, usage } from '../../core/failure.ts';
 import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type Zip = ReturnType<typeof openZip>;
@@ -12,11 +12,10 @@ export function openZip(bytes: Buffer, limits: RosterLimits = rosterLimits) {
   const entries = orBroken(() => directoryOf(bytes));
   return {
     names: [...entries.keys()],
-    limits,
-    /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or large one */
-    async *read(name: string): AsyncGenerator<Buffer, void, undefined> {
+    /** The content of a file, if there is one. @throws Failure usage for a damaged, locked or large one */
+    read(name: string): Buffer | undefined {
       const at = entries.get(name);
-      if (at !== undefined) yield* contentOf(bytes, at, limits.partBytes);
+      return at === undefined ? undefined : orBroken(() => contentOf(bytes, at, limits.partBytes));
     },
   };
 }
@@ -49,20 +48,20 @@ function endsOf(bytes: Buffer, at: number): readonly [number, number] {
   return [nameEnd, nameEnd + bytes.readUInt16LE(at + 30)];
 }
 
-/** A file's place and size: in the extra field 1 where the numbers do not fit, or a writer put them there anyway. */
+/** A file's place and packed size: in extra field 1 where the numbers do not fit, or a writer puts all there. */
 function placeOf(bytes: Buffer, at: number) {
   const [nameEnd, extraEnd] = endsOf(bytes, at);
   let extra = nameEnd;
   while (extra + 4 <= extraEnd && bytes.readUInt16LE(extra) !== 1) extra += 4 + bytes.readUInt16LE(extra + 2);
   extra += 4;
   // In this order, and only those that are full in the entry.
-  const [size = 0, packedSize = 0, headerAt = 0] = [24, 20, 42].map((field) => {
+  const [, packedSize = 0, headerAt = 0] = [24, 20, 42].map((field) => {
     const short = bytes.readUInt32LE(at + field);
     if (short !== 0xffffffff) return short;
     extra += 8;
     return wholeNumber(bytes, extra - 8);
   });
-  return { size, packedSize, headerAt };
+  return { packedSize, headerAt };
 }
 
 function wholeNumber(bytes: Buffer, at: number): number {
@@ -73,8 +72,8 @@ function markAt(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at, at + 4);
 }
 
-async function* contentOf(bytes: Buffer, at: number, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
-  const { size: says, packedSize, headerAt } = orBroken(() => placeOf(bytes, at));
+function contentOf(bytes: Buffer, at: number, maxBytes: number): Buffer {
+  const { packedSize, headerAt } = placeOf(bytes, at);
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)];
   if ((flags & 1) === 1) throw usage('it is protected by a password', 'Open it, and save it without one.');
   if (markAt(bytes, headerAt) !== headerMark || headerAt + 30 > bytes.length) throw damaged('a file is missing');
@@ -82,32 +81,21 @@ async function* contentOf(bytes: Buffer, at: number, maxBytes: number): AsyncGen
   const packed = bytes.subarray(start, start + packedSize);
   if (packed.length < packedSize) throw damaged('it is cut off');
   if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is not known`);
-  if (says > maxBytes) throw tooLarge(maxBytes);
-  let [size, crc] = [0, 0];
-  for await (const chunk of method === 0 ? [packed] : inflate(packed)) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    crc = crc32(chunk, crc);
-    yield chunk;
-  }
-  if (crc !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
+  const content = method === 0 ? packed : inflate(packed, maxBytes);
+  if (crc32(content) !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
+  return content;
 }
 
-function tooLarge(maxBytes: number): Failure {
-  return usage(
-    `a sheet, or the texts of all, is larger than ${mebibytes(maxBytes)}`,
-    'Copy the columns that count into a new workbook.',
-  );
-}
-
-async function* inflate(packed: Buffer): AsyncGenerator<Buffer, void, undefined> {
-  const stream = createInflateRaw({ chunkSize: 64 * 1024 });
-  stream.end(packed);
+function inflate(packed: Buffer, maxBytes: number): Buffer {
   try {
-    for await (const chunk of stream) if (Buffer.isBuffer(chunk)) yield chunk;
+    return inflateRawSync(packed, { maxOutputLength: maxBytes });
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause)) throw cause;
-    throw damaged('its compressed data are broken');
+    if (cause.code !== 'ERR_BUFFER_TOO_LARGE') throw damaged('its compressed data are broken');
+    throw usage(
+      `a sheet, or the texts of all, is larger than ${mebibytes(maxBytes)}`,
+      'Copy the columns that count into a new workbook.',
+    );
   }
 }
 
