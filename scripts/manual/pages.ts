@@ -4,6 +4,7 @@ import { argumentEntries, optionEntries, synopsis, type HelpEntry } from '../../
 import type { AnyCommand } from '../../src/commands/command.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { failuresOf } from './exits.ts';
+import { fieldsChapter } from './fields.ts';
 import { readChapters, type WrittenChapter } from './markdown.ts';
 import { placesOf } from './places.ts';
 import { writePage, type Block, type Chapter, type ManualPage } from './roff.ts';
@@ -101,6 +102,7 @@ function commandPage(command: AnyCommand, chapters: readonly WrittenChapter[]): 
     input ? { title: input.title, blocks: [{ lines: input.lines }] } : undefined,
     { title: 'Options', blocks: [...(optionRows.length > 0 ? [{ entries: optionRows }] : []), { text: globalsToo }] },
     ...chapters.filter(({ pages }) => pages.includes(name)),
+    fieldsChapter(command),
     ...placesOf(name),
     { title: 'Exit status', blocks: [{ entries: exitEntries(failuresOf(name)) }] },
     { title: 'See also', blocks: [{ text: siblings(name).join(', ') }] },

@@ -121,8 +121,9 @@ export const variables = {
     'File of lines NAME: VALUE that go with each request of the credentials of the environment, for an access proxy',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
-  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',
-  XDG_STATE_HOME: 'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state)',
+  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config; on Windows APPDATA)',
+  XDG_STATE_HOME:
+    'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state; on Windows LOCALAPPDATA)',
   XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
@@ -130,7 +131,14 @@ export const variables = {
     'Proxy for https beyond this computer, as http://HOST:PORT; NO_PROXY lists hosts, addresses and ranges without it; ALL_PROXY and SOCKS are not used',
   HTTP_PROXY: 'The same for http',
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
-  NO_COLOR: 'Not empty: no colour',
+  NODE_TLS_REJECT_UNAUTHORIZED: '0 is refused for a server beyond this computer',
+  CI: 'Set, and not false, 0 or no: never ask',
+  TZ: 'Time zone of the times that are shown, and of times without a zone (default: that of the system)',
+  TERM: 'dumb: no colour, and no redrawn line of progress',
+  NO_COLOR: 'Not empty: no colour; CLICOLOR=0 does the same',
+  FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too; CLICOLOR_FORCE=1 does the same',
+  SUDO_USER: 'The history names this user beside the account',
+  TMPDIR: 'Folder for temporary files',
 } as const;
 
 /** True if a guard of a whole job is set. @throws Failure config for another value */

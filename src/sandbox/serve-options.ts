@@ -19,11 +19,11 @@ export const serveOptions = {
   },
   history_limit: countField(
     'N',
-    'Hide all but the newest N messages, as plans with limited history do (default: none hidden)',
+    'Hide all but the newest N messages, as a plan with a limited history does (default: none hidden)',
   ),
   latency: { kind: 'duration', placeholder: 'DURATION', help: 'How long to wait before each response (default: 0ms)' },
-  fault: textField('SPEC', 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
-  seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
+  fault: textField('SPEC', 'Faults, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
+  seed: { kind: 'integer', placeholder: 'N', help: 'Seed for the random choice of faults (default: 1)' },
   ...shapeOptions,
   extra_messages: {
     kind: 'integer',
@@ -34,14 +34,14 @@ export const serveOptions = {
   delete_batches: {
     kind: 'integer',
     min: 1,
-    hidden: true,
-    help: 'Batches of 100 messages that a delete_topic call has time for (default: 2), for benchmarks',
+    placeholder: 'N',
+    help: 'Batches of 100 messages that one delete_topic call deletes before it stops (default: 2)',
   },
   rate_limit: {
     kind: 'integer',
     min: 1,
-    hidden: true,
-    help: 'Calls a minute of a chat account (default: 200), for benchmarks',
+    placeholder: 'N',
+    help: 'Requests a minute that a chat account may send (default: 200)',
   },
   log: outputField('FILE', 'Append a JSON line for each request'),
 } as const satisfies Fields;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fieldsChapter } from '../../scripts/manual/fields.ts';
 import { readChapters } from '../../scripts/manual/markdown.ts';
 import { tables } from '../../scripts/manual/tables.ts';
 import { commandTable } from '../../src/commands/index.ts';
@@ -81,4 +82,29 @@ test('the chapters of single commands are on pages that exist', () => {
     expect(pages, title).not.toEqual([]);
   const named = texts.flatMap((text) => [...text.matchAll(/^<!-- pages: (.+) -->$/gm)].map(([, pages]) => pages ?? ''));
   expect(names).toEqual(expect.arrayContaining(named.flatMap((pages) => pages.split(', '))));
+});
+
+test('the page of a command has every field of it, those of the server by name', async () => {
+  const { fields, show } = await pageOf('license apply');
+  expect(show).toContain('status');
+  for (const field of fields) expect(show).toMatch(new RegExp(`\\b${field}\\b`));
+  expect((await pageOf('messages fetch')).show).toMatch(/As the server sends them: .*\breactions\b/);
+});
+
+async function pageOf(name: string) {
+  const command = await commandTable.find((entry) => entry.name === name)?.load();
+  if (!command) throw new Error(`there is no command ${name}`);
+  return { fields: command.fields ?? [], show: JSON.stringify(fieldsChapter(command)?.blocks) };
+}
+
+test('ENVIRONMENT has every variable that the program reads', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const read = sources.flatMap((name) =>
+    [...readFileSync(join('src', name), 'utf8').matchAll(/\b(?:env\[|variable\([\w.]+, )'([A-Z_]+)'/g)].map(
+      ([, variable = '']) => variable,
+    ),
+  );
+  const page = JSON.stringify(tables['environment']?.());
+  expect(read.length).toBeGreaterThan(20);
+  expect(read.filter((name) => name !== 'PATH' && !page.includes(name))).toEqual([]);
 });

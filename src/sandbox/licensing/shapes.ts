@@ -6,26 +6,25 @@ export const shapeOptions = {
   list_shape: choiceField(
     ['array', 'next', 'data', 'masked'],
     'NAME',
-    'Lists of licenses: an array; pages with the URL of the next one; all rows under data, with their total; or an array with masked keys (default: array)',
+    'Lists of licenses: array; next (pages with the URL of the next one); data (all rows under data, with their total); or masked (an array with masked keys) (default: array)',
   ),
   page_size: {
     kind: 'integer',
     min: 1,
     placeholder: 'N',
-    hidden: true,
-    help: 'Most licenses of a page (default: 100)',
+    help: 'Most licenses on a page (default: 100)',
   },
   write_shape: choiceField(
     ['license', 'nothing'],
     'NAME',
-    'Changes of licenses are made and answered with the license; or not made, and answered with no field of it (default: license)',
+    'Changes of licenses: license (the response is the changed license); or nothing (not made, and the response has no field of it) (default: license)',
   ),
   names: choiceField(['lower'], 'lower', 'Keep names of users in lower case'),
   filters: choiceField(['ignored'], 'ignored', 'Ignore the filters of lists'),
   stale: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: 'Lists show a license only that long after it was created or changed (default: at once)',
+    help: 'How long lists take to show a license after it was created or changed (default: at once)',
   },
 } as const satisfies Fields;
 
