@@ -3,7 +3,6 @@ import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate, openServerClock } from '../api/http/retry.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
-import type { Spool } from '../core/read.ts';
 import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import {
@@ -25,7 +24,6 @@ import { canOthersRead } from '../store/disk/private.ts';
 import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';
 import type { RunParts } from './values.ts';
-import type { Host } from './host.ts';
 import { isInteractive, readInputLine, readInputText } from './input.ts';
 import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
@@ -147,19 +145,10 @@ function sharedBy(running: RunParts) {
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,
-    bodyLimits: limitsFrom(host.bodyLimit ?? bodyLimit, host, signal),
+    bodyLimit: host.bodyLimit ?? bodyLimit,
     dispatcher: host.dispatcher,
     observe: (event: WireEvent) => observers.forEach((observe) => observe(event)),
   };
-}
-
-/** An attached file is kept on the disk from a quarter of the usual limit on. */
-function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
-  const open = async (): Promise<Spool> => {
-    const { openSpool } = await import('../store/disk/spool.ts');
-    return openSpool(system.temporary, signal);
-  };
-  return { usual: { memory: usual }, file: { memory: usual / 4, spool: { open, limit: usual } } };
 }
 
 /** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */

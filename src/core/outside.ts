@@ -25,7 +25,6 @@ export {
   readlink,
   realpath,
   rename,
-  rm,
   rmdir,
   stat,
   truncate,

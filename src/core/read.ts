@@ -108,11 +108,3 @@ export async function openInput(path: string): Promise<{ readonly stream: Readab
   if (stats.isFIFO() || stats.isSocket()) return { stats, stream: new Socket({ fd, readable: true, writable: false }) };
   return { stats, stream: isatty(fd) ? new ReadStream(fd) : createReadStream('', { fd }) };
 }
-
-/** Bytes that are too many to be held in memory, kept until they have been read. */
-export interface Spool {
-  write(bytes: Uint8Array): Promise<void>;
-  /** All that was written, from the beginning each time; a chunk holds until the next one is asked for. */
-  read(): AsyncIterable<Uint8Array>;
-  close(): Promise<void>;
-}

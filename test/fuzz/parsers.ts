@@ -75,7 +75,7 @@ function moment(text: string): void {
 
 function linkHeader(text: string): void {
   const http = { method: 'GET', url: 'https://api.test/v1/license/', status: 200 };
-  pageEnd(new Answer(http, { link: text }, { bytes: Buffer.from('[]'), spool: undefined }));
+  pageEnd(new Answer(http, { link: text }, Buffer.from('[]')));
 }
 
 function html(text: string): void {

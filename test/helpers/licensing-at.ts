@@ -15,5 +15,5 @@ async function sendOnce(port: number, { method, path, query = [], json }: Call):
   const response = await fetch(url, { method, redirect: 'manual', ...body });
   const http = { method, url, status: response.status };
   const bytes = Buffer.from(await response.arrayBuffer());
-  return new Answer(http, Object.fromEntries(response.headers), { bytes, spool: undefined });
+  return new Answer(http, Object.fromEntries(response.headers), bytes);
 }

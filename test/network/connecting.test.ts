@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { alarmByHand } from '../helpers/clock.ts';
 import { openOrigin } from '../helpers/origin.ts';
@@ -170,21 +170,11 @@ describe('compressed answers', () => {
 
   test.each([
     ['gzip', gzipSync(rows)],
-    ['x-gzip', gzipSync(rows)],
-    ['GZIP', gzipSync(rows)],
     ['br', brotliCompressSync(rows)],
-    ['deflate', deflateSync(rows)],
-    ['gzip, br', brotliCompressSync(gzipSync(rows))],
     ['identity', Buffer.from(rows)],
   ])('%s is read', async (encoding, body) => {
     const { exitCode, stdout } = await at(await answering(encoding, body), 'license list');
     expect({ exitCode, rows: (JSON.parse(stdout) as unknown[]).length }).toEqual({ exitCode: 0, rows: 50 });
-  });
-
-  test('four times compressed is not read: each coding costs memory, and a header has room for thousands', async () => {
-    const body = [1, 2, 3, 4].reduce((bytes) => gzipSync(bytes), Buffer.from(rows));
-    const { error } = await at(await answering('gzip,gzip,gzip,gzip', body), 'license list --retries 0');
-    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('is not JSON') as string });
   });
 
   test.each(['constructor', 'unknown'])('the coding %s is none', async (encoding) => {

@@ -42,16 +42,14 @@ async function serveFirst(serves: 'nobody' | 'all', time = alarmByHand(3_600_000
   });
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
   const surroundings = { env: {}, caFile: authority.file };
+  const wire = { dispatcher: undefined, bodyLimit: 1000 };
   const request = { method: 'GET', url, shown: url, headers: {}, body: undefined, shownBody: undefined } as const;
   return {
     connections,
     heard,
     end: () => opened[0]?.end(),
     ask: (timeout, signal = new AbortController().signal) =>
-      exchange({ dispatcher: undefined, surroundings, alarm: time.alarm, signal }, request, url, {
-        timeout,
-        body: { memory: 1000 },
-      }),
+      exchange({ ...wire, surroundings, alarm: time.alarm, signal }, request, url, {}, timeout),
   };
 }
 

@@ -100,7 +100,8 @@ test('an answer that came before the request was written is not its answer, even
 
 function poster(url: string): () => Promise<Answer> {
   const surroundings = { env: {}, caFile: undefined };
-  const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal, bodyLimit: 10_000 };
   const request = { method: 'POST', url, shown: url, headers: {}, body: '{}', shownBody: '{}' } as const;
-  return () => exchange(connection, request, url, { timeout: 170_000, body: { memory: 10_000 } });
+  return () => exchange(connection, request, url, {}, 170_000);
 }

@@ -21,12 +21,11 @@ test.each([
   onTestFinished(() => void server.close());
   const [url, env] = placeAt((server.address() as AddressInfo).port);
   const surroundings = { env, caFile: undefined };
-  const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal, bodyLimit: 1000 };
   const request = { method: 'GET', url, shown: url, headers: {}, body: undefined, shownBody: undefined } as const;
 
-  const answer = exchange(connection, request, url, { timeout: 1_000_000, body: { memory: 1000 } }).catch(
-    (cause: unknown) => cause,
-  );
+  const answer = exchange(connection, request, url, {}, 1_000_000).catch((cause: unknown) => cause);
   await expect.poll(() => heard.length).toBe(1);
   vi.advanceTimersByTime(400_000);
   heard[0]?.end(`HTTP/1.1 ${said}\r\ncontent-length: 0\r\n\r\n`);

@@ -11,7 +11,7 @@ import type { Answer } from '../http/answer.ts';
 import { type CallLimits, type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { withinUrl } from './long-url.ts';
-import { fetchUpload } from './uploads.ts';
+import { fetchUpload, type Keep } from './uploads.ts';
 import { accept, acceptOnce, objectIn, refusal, refuseMissingRoute, rowsIn } from './chat-answer.ts';
 
 export type ChatApi = ReturnType<typeof chatApi>;
@@ -37,7 +37,8 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
       return { body: isObject(answer.body) ? answer.body : {}, page };
     },
     raw: { messages: async (query: MessageQuery, limits?: CallLimits) => rawPageOf(await ask(query, limits)) },
-    upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
+    upload: <R>(upload: UploadPath, maxBytes: number, keep: Keep<R>) =>
+      fetchUpload(send, sendUnauthenticated, upload, maxBytes, keep),
     /** The settings of the account; undefined where the server does not tell them. Leaves no event queue behind. */
     userSettings: async (): Promise<JsonObject | undefined> => {
       const once = (call: Pick<Call, 'method' | 'path' | 'form' | 'outlasts'>) =>

@@ -1,17 +1,14 @@
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, jsonIn } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import type { Answer } from '../http/answer.ts';
-import type { Call, Send } from '../http/call.ts';
+import type { Call, Download, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { accept } from './chat-answer.ts';
 
-/** A file, or why it is not given: it is not there, this account may not read it, or something else. */
-type Upload = { readonly content: AsyncIterable<Uint8Array> } | UploadRefusal;
-
+/** Why a file is not given: it is not there, this account may not read it, or something else. */
 interface UploadRefusal {
-  readonly content?: undefined;
   readonly refused: string;
   readonly why: 'missing' | 'unreadable' | 'failed';
 }
@@ -19,23 +16,29 @@ interface UploadRefusal {
 /** A file of a gigabyte takes some minutes. */
 const fileTimeout = 600_000;
 
-/** Fetches a file, to be read once and whole (docs/apis.md, Attached files). @throws Failure auth, unavailable */
-export async function fetchUpload(
+/** Writes what comes of a file; again from its beginning where the first attempt breaks off. */
+export type Keep<R> = (content: AsyncIterable<Uint8Array>) => Promise<R>;
+
+/** Fetches a file, which `keep` writes (docs/apis.md, Attached files). @throws Failure auth, unavailable; as `keep` */
+export async function fetchUpload<R>(
   send: Send,
   sendUnauthenticated: Send,
   upload: UploadPath,
   maxBytes: number,
-): Promise<Upload> {
+  keep: Keep<R>,
+): Promise<R | UploadRefusal> {
+  const kept: R[] = [];
+  const take: Download['take'] = async (headers, body) => {
+    kept.push(await keep(contentIn(headers, body, upload)));
+  };
   // An address that was waited with for more than a minute is asked for again.
   for (let isLast = false; ; isLast = true) {
     const call = await orRefusal(() => temporaryCall(send, upload));
     if ('refused' in call) return call;
-    const answer = await orRefusal(() => sendUnauthenticated({ ...call, maxBytes }));
+    const answer = await orRefusal(() => sendUnauthenticated({ ...call, download: { maxBytes, take } }));
     if ('refused' in answer) return answer;
-    const problem = answer.status === 200 ? problemOf(answer, upload) : undefined;
-    if (answer.status === 200 && problem === undefined) return { content: contentOf(answer) };
-    await answer.spool?.close();
-    if (problem !== undefined) return { refused: problem, why: 'failed' };
+    const [done] = kept;
+    if (done !== undefined) return done;
     if (isTrouble(answer.status))
       throw new Failure('unavailable', `the server answered ${answer.status} instead of the file ${upload}`, {
         hint: 'Run the same command again: it continues.',
@@ -48,16 +51,33 @@ export async function fetchUpload(
 
 const expired: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** Why a 200 is not the file: a page of a proxy, an error, or a body whose end nothing but the connection marks. */
-function problemOf({ headers, size, body }: Answer, upload: UploadPath): string | undefined {
-  if (size === 0) return 'the server returned an empty file';
+/** An error of the server is shorter. */
+const errorBytes = 64 * 1024;
+
+/** The body of a 200, unless it is not the file: a page, an error, nothing, or cut. @throws Failure rejected */
+async function* contentIn(headers: Answer['headers'], body: AsyncIterable<Uint8Array>, upload: UploadPath) {
+  // Nothing but the end of the connection would mark its own.
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
-    return 'the response has no length: it may be cut';
+    throw new Failure('rejected', 'the response has no length: it may be cut');
   const type = String(headers['content-type']);
   if (/^(text\/html|application\/xhtml)/i.test(type) && !/\.(x?html?|xht)$/i.test(upload))
-    return 'the server returned an HTML page';
-  const isError = /json/i.test(type) && !/\.json$/i.test(upload) && isObject(body) && body['result'] === 'error';
-  return isError ? 'the server returned an error' : undefined;
+    throw new Failure('rejected', 'the server returned an HTML page');
+  const isPerhapsError = /json/i.test(type) && !/\.json$/i.test(upload);
+  let start = Buffer.alloc(0);
+  let isFile = false;
+  for await (const chunk of body) {
+    if (!isFile) start = Buffer.concat([start, chunk]);
+    if (isFile) yield chunk;
+    else if (!isPerhapsError || start.length > errorBytes) {
+      isFile = true;
+      yield start;
+    }
+  }
+  if (isFile) return;
+  if (start.length === 0) throw new Failure('rejected', 'the server returned an empty file');
+  const found = jsonIn(start.toString())?.value;
+  if (isObject(found) && found['result'] === 'error') throw new Failure('rejected', 'the server returned an error');
+  yield start;
 }
 
 async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | UploadRefusal> {
@@ -94,14 +114,4 @@ async function temporaryCall(send: Send, upload: UploadPath): Promise<Call> {
     repeat: 'safe',
     timeout: fileTimeout,
   };
-}
-
-async function* contentOf(answer: Answer): AsyncGenerator<Uint8Array> {
-  try {
-    if (answer.spool) yield* answer.spool.read();
-    else yield answer.bytes;
-  } finally {
-    await answer.spool?.close();
-    answer.release();
-  }
 }

@@ -1,20 +1,11 @@
 import { type FailedRequest, Failure, type FailureKind, type ServerWords } from '../../core/failure.ts';
 import { isObject, isTooDeep, jsonIn } from '../../core/json.ts';
-import type { Spool } from '../../core/read.ts';
-
-/** The whole body is in `spool` if it is too long for memory: `bytes` are its beginning then. */
-export interface ReadBody {
-  readonly bytes: Uint8Array;
-  readonly spool: Spool | undefined;
-  readonly size?: number;
-}
 
 /** An answer as received. A class: V8 defines the getters of an object literal again for each object. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly http: Required<FailedRequest>;
-  readonly spool: Spool | undefined;
   bytes: Uint8Array;
   readonly size: number;
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
@@ -22,13 +13,12 @@ export class Answer {
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
-  constructor(http: Answer['http'], headers: Answer['headers'], { bytes, spool, size = bytes.length }: ReadBody) {
+  constructor(http: Answer['http'], headers: Answer['headers'], bytes: Uint8Array) {
     this.status = http.status;
     this.headers = headers;
     this.http = http;
-    this.spool = spool;
     this.bytes = bytes;
-    this.size = size;
+    this.size = bytes.length;
   }
 
   get text(): string {
@@ -36,10 +26,10 @@ export class Answer {
   }
 
   get body(): unknown {
-    return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text)?.value }).value;
+    return (this.#parsed ??= { value: jsonIn(this.text)?.value }).value;
   }
 
-  /** Makes this the `body`: the caller has read it from the bytes or the spool. */
+  /** Makes this the `body`: the caller has read it from the bytes. */
   readAs(body: unknown): void {
     this.#parsed = { value: body };
   }

@@ -2,7 +2,6 @@ import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock, Environment } from '../../core/system.ts';
-import type { Spool } from '../../core/read.ts';
 import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 
@@ -42,16 +41,14 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** It reads, whatever its method: a read-only profile and a dry run send it. */
   readonly isRead?: true;
-  /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
-  readonly maxBytes?: number;
+  readonly download?: Download;
 }
 
-/** How much of a body is taken, counted after decompression. */
-export interface BodyLimits {
-  readonly memory: number;
-  /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
-  readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
-  readonly isOfFile?: true;
+/** Takes the body of a 200 in place of memory, anew at each attempt. */
+export interface Download {
+  /** Of the body, decompressed; a longer one is Failure rejected, and not asked for again. */
+  readonly maxBytes: number;
+  take(headers: Answer['headers'], body: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
 export type Send = (call: Call) => Promise<Answer>;
@@ -138,7 +135,8 @@ export interface Connection {
   readonly retries: number;
   readonly timeout: Milliseconds | undefined;
   readonly deadline: Milliseconds | undefined;
-  readonly bodyLimits: { readonly usual: BodyLimits; readonly file: BodyLimits };
+  /** Most bytes of a body that is held in memory, decompressed. */
+  readonly bodyLimit: number;
   readonly surroundings: {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */

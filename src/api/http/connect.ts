@@ -1,7 +1,7 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
-import type { BodyLimits, Call, Connection, Send } from './call.ts';
+import type { Call, Connection, Send } from './call.ts';
 import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import {
@@ -158,20 +158,14 @@ let loading: Promise<typeof Transport> | undefined;
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
   // Loaded once: each `import` resolves the path again.
   const { exchange } = await (loading ??= import('./transport.ts'));
-  const { outlasts } = call;
-  const limits = { timeout: timeoutOf(connection, call), body: bodyLimitsOf(connection, call), outlasts };
+  const timeout = timeoutOf(connection, call);
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
-    const answer = await exchange(connection, request, url, limits);
+    const answer = await exchange(connection, request, url, call, timeout);
     const next = call.method === 'GET' ? redirectTarget(answer, url) : undefined;
     if (next === undefined || new URL(next).origin !== new URL(url).origin || hops === mostRedirects) return answer;
     url = next;
   }
-}
-
-function bodyLimitsOf({ bodyLimits: { usual, file } }: Connection, { maxBytes }: Call): BodyLimits {
-  if (maxBytes === undefined) return usual;
-  return { ...file, spool: file.spool && { ...file.spool, limit: maxBytes }, isOfFile: true };
 }
 
 function redirectTarget(answer: Answer, url: string): string | undefined {

@@ -1,28 +1,25 @@
-import { pipeline, Readable, type Duplex } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Milliseconds } from '../../core/duration.ts';
 import { nextTurn } from '../../core/outside.ts';
-import type { Spool } from '../../core/read.ts';
 import { Failure, abortReason } from '../../core/failure.ts';
-import { Answer, type ReadBody } from './answer.ts';
-import type { BodyLimits, Call, Connection } from './call.ts';
+import { Answer } from './answer.ts';
+import type { Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
 import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
-import { isTrouble, TransportError } from './transport-error.ts';
+import { isTrouble, sentError, TransportError } from './transport-error.ts';
 
-interface ExchangeLimits extends Pick<Call, 'outlasts'> {
-  /** From the first packet of connecting to the last of the answer. */
-  readonly timeout: Milliseconds;
-  readonly body: BodyLimits;
-}
-
-/** Sends a request to `url`, its own or a redirect's. @throws TransportError, Failure config, or an error of undici */
+/**
+ * Sends a request to `url`, its own or a redirect's. `timeout`: from the first packet of connecting to the last of the
+ * answer. @throws TransportError, Failure config, or an error of undici
+ */
 export async function exchange(
-  { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
+  { dispatcher, surroundings, alarm, signal, bodyLimit }: Wire,
   { method, headers: sent, body: given, shown }: Request,
   url: string,
-  { timeout, body: bodyLimits, outlasts }: ExchangeLimits,
+  { download, outlasts }: Pick<Call, 'download' | 'outlasts'>,
+  timeout: Milliseconds,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
   // Sent one turn after the last answer was read. Earlier, undici has not freed the connection and would open another,
@@ -42,18 +39,20 @@ export async function exchange(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body, received } = await receiveHead(dispatch, options, cancellation);
-    const isSuccess = status >= 200 && status < 300;
-    const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
-    const read = await readBody(decompress(body, headers['content-encoding']), limits, received);
-    return new Answer({ method, url: shown, status }, headers, read);
+    const { status, headers, body } = await receiveHead(dispatch, options, cancellation);
+    const content = decompress(body, headers['content-encoding']);
+    let bytes = new Uint8Array();
+    if (download && status === 200) await download.take(headers, upTo(download.maxBytes, content, 'file too large'));
+    else bytes = await bytesOf(upTo(bodyLimit, content, 'body too large'));
+    return new Answer({ method, url: shown, status }, headers, bytes);
   } finally {
     cancelAlarm();
     signal.removeEventListener('abort', stop);
   }
 }
 
-type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable; readonly received: () => number };
+type Wire = Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal' | 'bodyLimit'>;
+type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable };
 
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
@@ -63,7 +62,6 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
     let body: Readable | undefined;
     /** Bytes to come; NaN where the length is not known. */
     let left = NaN;
-    let bytes = 0;
     let mayPause = false;
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
@@ -83,11 +81,10 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
             done(cause);
           },
         });
-        resolve({ status, headers, body, received: () => bytes });
+        resolve({ status, headers, body });
       },
       onResponseData(controller, chunk) {
         left -= chunk.length;
-        bytes += chunk.length;
         // Nor at the last byte: no header says that an answer of HTTP/1.0 ends its connection.
         if (body?.push(chunk) === false && mayPause && left !== 0) controller.pause();
       },
@@ -107,53 +104,29 @@ function endsConnection(headers: Head['headers']): boolean {
   return isOpenEnded || /\bclose\b/i.test(String(headers['connection']));
 }
 
-const decoders: ReadonlyMap<string, () => Duplex> = new Map([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['br', createBrotliDecompress],
-  ['deflate', createInflate],
-]);
-
-/** A server that compresses compresses once; some proxies do it again. */
-const maxEncodings = 3;
-
-/** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */
+/** The codings that are asked for; any other is left: its bytes are no JSON, which the caller reports. */
 function decompress(body: Readable, encoding: unknown): Readable {
-  const names = typeof encoding === 'string' ? encoding.toLowerCase().split(',').slice(0, maxEncodings) : [];
-  const known = names.flatMap((name) => decoders.get(name.trim()) ?? []);
   // The error of the source reaches the reader through the decoder.
-  return known.reduceRight((stream, decoder) => pipeline(stream, decoder(), () => undefined), body);
+  if (encoding === 'gzip') return pipeline(body, createGunzip(), () => undefined);
+  return encoding === 'br' ? pipeline(body, createBrotliDecompress(), () => undefined) : body;
 }
 
-/** More than gzip unpacks a byte to: what grows further was packed several times, to fill a disk. */
-const mostUnpacked = 1100;
-
-/** The whole body. @throws TransportError past the limits; the error of a broken stream or a damaged compression */
-async function readBody(
-  body: AsyncIterable<Uint8Array>,
-  { memory, spool: way, isOfFile }: BodyLimits,
-  received: () => number,
-): Promise<ReadBody> {
-  const limit = way?.limit ?? memory;
-  let chunks: Uint8Array[] = [];
+/** @throws TransportError past the limit, and for a broken stream or a damaged compression */
+async function* upTo(limit: number, body: AsyncIterable<Uint8Array>, past: 'body too large' | 'file too large') {
   let size = 0;
-  let spool: Spool | undefined;
   try {
     for await (const chunk of body) {
       size += chunk.length;
-      if (size > limit || (size > memory && size > received() * mostUnpacked))
-        throw new TransportError(isOfFile ? 'file too large' : 'body too large', { detail: `${limit}` });
-      if (size > memory && way && !spool) {
-        spool = await way.open();
-        for (const first of chunks) await spool.write(first);
-        chunks = [chunks[0] ?? chunk];
-      }
-      if (spool) await spool.write(chunk);
-      else chunks.push(chunk);
+      if (size > limit) throw new TransportError(past, { detail: `${limit}` });
+      yield chunk;
     }
   } catch (cause) {
-    await spool?.close();
-    throw cause;
+    throw sentError(cause);
   }
-  return { bytes: chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool, size };
+}
+
+async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }

@@ -21,7 +21,7 @@ export type Extent = 'whole' | 'part';
 export type Heard = (page: Page, place: number) => void;
 
 /** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
-const limits = { rows: 2_000_000, bytes: 1024 ** 3 };
+const usualLimits = { rows: 2_000_000, bytes: 1024 ** 3 };
 
 /** Of a `next` only the query is used, on our own URL. */
 const anyOrigin = 'http://page.invalid';
@@ -36,6 +36,7 @@ export async function* listRows(
   { remote_user, app_code }: LicenseFilter,
   extent: Extent,
   heard?: Heard,
+  limits = usualLimits,
 ): AsyncGenerator<License> {
   const moves = watchMoves();
   const first = parametersOf({ remote_user, app_code });
@@ -55,10 +56,11 @@ export async function* listRows(
       received += rows.length;
       // Not yield*, which makes three more promises of each row.
       for (const row of isRepeated ? [] : rows) {
-        if ((left.rows -= 1) < 0) throw notWhole('it has more than 2,000,000 rows', answer);
+        if ((left.rows -= 1) < 0) throw notWhole(`it has more than ${limits.rows.toLocaleString('en')} rows`, answer);
         if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
       }
-      if ((left.bytes -= answer.size) < 0) throw notWhole('its pages are longer than 1 GiB', answer);
+      if ((left.bytes -= answer.size) < 0)
+        throw notWhole(`its pages are longer than ${limits.bytes / 1024 ** 3} GiB`, answer);
       const next = link === undefined ? undefined : [...new URL(link, anyOrigin).searchParams];
       const isAsked = next !== undefined && asked.has(encodeParameters(next));
       const isShown = rows.length > 0 && moves.repeats() - repeatsBefore === rows.length;

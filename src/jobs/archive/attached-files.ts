@@ -44,8 +44,8 @@ export async function fetchFiles(
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
     const known = archive.files.get(path);
     if (isKept(known) && (await archive.holds(known, which))) return undefined;
-    const upload = await chat.upload(path, maxFileSize);
-    return upload.content ? archive.keep(path, upload.content) : { path, refused: upload.refused, why: upload.why };
+    const kept = await chat.upload(path, maxFileSize, (content) => archive.keep(path, content));
+    return 'refused' in kept ? { path, ...kept } : kept;
   };
   for await (const record of pool(paths, atOnce, look)) {
     count += 1;

@@ -5,7 +5,7 @@ import { Failure } from '../../../src/core/failure.ts';
 
 function answer(status: number, body: unknown, headers = {}): Answer {
   const http = { method: 'PATCH', url: 'https://chat.test/api/v1/settings', status };
-  return new Answer(http, headers, { bytes: Buffer.from(JSON.stringify(body)), spool: undefined });
+  return new Answer(http, headers, Buffer.from(JSON.stringify(body)));
 }
 
 function kindOf(work: () => unknown): string {

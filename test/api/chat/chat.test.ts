@@ -12,7 +12,7 @@ const page = {
 /** What a server answered, and what was done with its body: how often its whole text was read, and it was given up. */
 function answerOf(status: number, value: unknown) {
   const http = { method: 'GET', url: 'https://chat.test/api/v1/messages', status };
-  const answer = new Answer(http, {}, { bytes: Buffer.from(JSON.stringify(value)), spool: undefined });
+  const answer = new Answer(http, {}, Buffer.from(JSON.stringify(value)));
   const [text, release] = [vi.spyOn(answer, 'text', 'get'), vi.spyOn(answer, 'release')];
   return { answer, done: () => ({ reads: text.mock.calls.length, releases: release.mock.calls.length }) };
 }

@@ -27,7 +27,7 @@ function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connect
     retries: 0,
     timeout: undefined,
     deadline: undefined,
-    bodyLimits: { usual: { memory: 1000 }, file: { memory: 1000 } },
+    bodyLimit: 1000,
     surroundings: { env: {}, caFile: undefined },
     dispatcher: undefined,
     plan,

@@ -5,7 +5,7 @@ import { Failure } from '../../../src/core/failure.ts';
 
 function refusalOf(status: number, missing?: string): string {
   const http = { method: 'GET', url: 'https://licenses.test/v1/license/K/', status };
-  const answer = new Answer(http, {}, { bytes: Buffer.from('{"detail":"no"}'), spool: undefined });
+  const answer = new Answer(http, {}, Buffer.from('{"detail":"no"}'));
   try {
     refuse(answer, missing);
   } catch (cause) {
