@@ -55,7 +55,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
   const nameExposed = (url: string): void => {
     if (!isExposed(url) || named.has(url)) return;
     named.add(url);
-    messages.note(`${url} is not encrypted: the key and all that is sent and answered can be read on the way`);
+    messages.note(`${url} is not encrypted: others on the network can read the key and everything else that is sent`);
   };
   const signedIn = (credential: LicensingCredential | ChatCredential): Send => {
     nameExposed(urlOf(credential));

@@ -47,10 +47,10 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   4: 'Check the key and what its owner may do: chatelaine auth status.',
   5: 'Check the name. snippet rm and topic delete have --missing-ok.',
   6: 'Read what the server said. The same command fails again.',
-  7: 'Run the same command again, later.',
-  8: 'Do what the hint says; retryable (-o json) tells whether to run the command again.',
+  7: 'Run the same command again later.',
+  8: 'Do what the hint says; retryable (-o json) says whether to run the command again.',
   9:
-    'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would carry out twice: a license, an ' +
+    'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
     'e-mail address, a password, the name of a view.',
   10: 'Not an error: an audit or comparison found something, or a user for whom license ensure or license apply created a license has several.',
   129: 'Run the same command again when you like. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
@@ -59,7 +59,7 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
   126: 'The shell found the program, but may not run it: check its permissions.',
   127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
-  128: 'Another program in the script ended with it, often git.',
+  128: 'Another program in the script exited with it, often git.',
   134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: check first).',
   137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: check first).',
 };
@@ -141,7 +141,7 @@ function rareOptions(options: readonly (readonly [string, Field])[], width: numb
 
 /** The environment's share in the options, for help and manual. */
 export const twins =
-  'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes must be typed.';
+  'Each of these can also be set in the environment, as in CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1, except --yes.';
 
 function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };

@@ -68,7 +68,7 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   if (line === '') throw usage(`${name}: standard input is empty`);
   const word = words[name];
   if (!Array.isArray(word) && more.length > 0)
-    throw usage(`${name}: standard input has ${more.length + 1} lines`, 'Give the one that is meant.');
+    throw usage(`${name}: standard input has ${more.length + 1} lines`, 'Give one of them.');
   const isFilled = ({ flag, text }: TypedOption): boolean => flags.includes(flag) && text === '-';
   const filled = Array.isArray(word)
     ? word.flatMap((item: unknown) => (item === '-' ? [line, ...more] : [item]))

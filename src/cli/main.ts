@@ -22,10 +22,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
 async function readDecoded(argv: readonly string[], host: Host) {
   const word = argv.find((text) => text.includes('\ufffd'));
   if (word === undefined) return readCommandLine(argv, host);
-  throw usage(
-    `'${word}' is not UTF-8, or holds the character that replaces what is not`,
-    'Set the terminal to UTF-8, or name it by its id.',
-  );
+  throw usage(`'${word}' is not valid UTF-8`, 'Set the terminal to UTF-8, or use an id.');
 }
 
 /** A line whose global options are read as far as they can be: all that a failure of it needs to be reported. */
@@ -102,8 +99,8 @@ function bug(cause: unknown): Failure {
   // Node compiles its parser of HTTP at the first request, which takes a file and memory.
   const [limit] = /\b(?:EMFILE|ENFILE|ENOMEM)\b|WebAssembly\.\w+|out of memory/i.exec(what) ?? [];
   if (limit !== undefined)
-    return new Failure('unavailable', `this process reached a limit of the system (${limit})`, {
-      hint: 'Raise its limits of files (ulimit -n) and memory (ulimit -v), then run the same command again.',
+    return new Failure('unavailable', `this process reached a system limit (${limit})`, {
+      hint: 'Raise the limits on open files (ulimit -n) and memory (ulimit -v), then run the same command again.',
       cause,
     });
   return new Failure('internal', `this is a bug in chatelaine: ${what}`, {
@@ -120,7 +117,7 @@ function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefin
   if (deadline === undefined) return { signal: interrupt, release: () => undefined };
   const late = new AbortController();
   const reached = new Failure('unavailable', `the deadline of ${formatDuration(deadline)} was reached`, {
-    hint: 'Run the command again, or give --deadline more.',
+    hint: 'Run the command again, or increase --deadline.',
   });
   const release = alarm(deadline, () => late.abort(reached));
   return { signal: AbortSignal.any([interrupt, late.signal]), release };

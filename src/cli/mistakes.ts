@@ -42,9 +42,9 @@ export async function mistakeIn({ lacking, unknown, typed }: LineParts, place: L
 /** Advice for an argument too many. */
 const adviceOf: Readonly<Record<string, (typed: readonly TypedOption[], given: readonly string[]) => string>> = {
   'chatelaine license list': (typed, [user = '']) =>
-    `For a part of names write --match '*${user}*'; for one user: ${typedLine('license list', { words: {}, typed }, { remote_user: user })}`,
+    `To match part of a name, write --match '*${user}*'; for one user: ${typedLine('license list', { words: {}, typed }, { remote_user: user })}`,
   'chatelaine archive pull': (typed, [folder = '', channel]) =>
-    `A channel or its link goes behind --channel: ${typedLine('archive pull', { words: { folder }, typed }, { channel })}`,
+    `A channel or its link goes after --channel: ${typedLine('archive pull', { words: { folder }, typed }, { channel })}`,
 };
 
 function countOf(number: number): string {
@@ -60,7 +60,8 @@ async function unknownOption(typed: string, line: string, place: LinePlace): Pro
     const own = `--${flagOf(name, field)}`;
     return field.kind === 'boolean' && field.negatable ? [own, `--no-${flagOf(name, field)}`] : [own];
   });
-  if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
+  if (flags.includes(flag))
+    return usage(`${flag} does not accept a value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
   const hint =
     otherFlags.get(flag) ??
     otherFlags.get(`${line} ${flag}`) ??
@@ -82,10 +83,10 @@ async function optionElsewhere(flag: string): Promise<string | undefined> {
   return names.length === 0 ? undefined : `${flag} is an option of ${names.join(', ')}.`;
 }
 
-const wholeTopics = 'The API deletes whole topics, not messages of one sender or time.';
+const wholeTopics = 'The API deletes complete topics only, not messages by sender or time.';
 
 const ofSelection =
-  'An archive keeps all that its selection has: choose with --channel, --topic, --since, --until, --limit or --narrow.';
+  'An archive keeps everything in its selection: narrow it with --channel, --topic, --since, --until, --limit or --narrow.';
 const intoNarrow = (operator: string): string => `Write --narrow '[{"operator":"${operator}","operand":VALUE}]'.`;
 
 /** Options of other tools, and of other commands. */
@@ -110,14 +111,14 @@ function settingAdvice(typed: string, { words, argv }: LinePlace): string | unde
   const name = flag.slice(2).replaceAll('-', '_');
   const field = Object.entries<Field>(settings).find(([known]) => known === name)?.[1];
   if (words.join(' ') !== 'settings set' || !field) return undefined;
-  if (field.kind === 'secret') return 'A password is asked for: chatelaine settings set old_password new_password';
-  return `A setting is written NAME=VALUE: ${commandLine('settings set', [`${name}=${value}`])}`;
+  if (field.kind === 'secret') return 'Passwords are prompted for: chatelaine settings set old_password new_password';
+  return `Write a setting as NAME=VALUE: ${commandLine('settings set', [`${name}=${value}`])}`;
 }
 
 /** Advice for a key on the command line, where other users and the shell's history can read it. */
 function keyAdvice(flag: string, options: Fields): string | undefined {
   if (!/^-(k|-.*(key|token|secret|passw))/i.test(flag)) return undefined;
   if ('api_key_stdin' in options)
-    return 'No option takes the key itself: give it with --api-key-stdin, --api-key-file FILE or --key-command COMMAND.';
-  return 'No option takes a key: store it once with chatelaine auth login, which reads it with --api-key-stdin.';
+    return 'No option accepts the key itself: give it with --api-key-stdin, --api-key-file FILE or --key-command COMMAND.';
+  return 'No option accepts a key: store it once with chatelaine auth login --api-key-stdin.';
 }

@@ -11,7 +11,7 @@ import type { Host, Input } from './host.ts';
 /** Asks on standard error and reads the process's terminal: stdout stays data, and so may stdin. */
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string, hint = 'Give it as an option: see --help.'): Promise<string> => {
-    if (!interactive()) throw usage(`an answer is needed, and there is no terminal: ${question}`, hint);
+    if (!interactive()) throw usage(`a question needs an answer, but there is no terminal: ${question}`, hint);
     // The answer begins on the same line.
     const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
     // The question has a line of its own, below what it is about.
@@ -30,7 +30,7 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
     async hidden(question: string): Promise<Secret> {
       if (!interactive())
         throw usage(
-          `the ${question.replace(/:$/, '')} is needed, and there is no terminal to ask for it`,
+          `the ${question.replace(/:$/, '')} is needed, but there is no terminal to ask for it`,
           'Give a key with --api-key-stdin or --api-key-file, a password of settings set with --from FILE.',
         );
       return atTerminal(host, signal, (input) => readHidden(input, host, plain(question), signal));

@@ -89,7 +89,7 @@ function strangeLooks(
   const strange: StrangeLook[] = [];
   const row = rowOf(output);
   if (count_by !== undefined && !isList && result !== 'one or rows')
-    strange.push(['count_by', `${name} is no list: --count-by does not apply`, 'Leave it out.']);
+    strange.push(['count_by', `${name} does not print a list: --count-by does not apply`, 'Leave it out.']);
   else if (count_by !== undefined) {
     const hint = 'Leave one of them out.';
     for (const look of ['fields', 'sort'] as const)
@@ -181,7 +181,7 @@ function sentenceOf(
 function presentPlan(options: Options, looks: Looks): Presentation {
   if (options.output === 'curl' && options.sandbox)
     throw usage(
-      'the embedded sandbox ends with its command: no line of curl could reach it',
+      'the embedded sandbox ends with its command, so curl could not reach it',
       'Run chatelaine sandbox serve, set the variables that it prints, and leave out --sandbox.',
     );
   const fields = looks.fields?.filter((name) => planColumns.includes(name));

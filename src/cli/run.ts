@@ -63,7 +63,7 @@ const withoutWrites: ReadonlySet<FailureKind> = new Set(['usage', 'config']);
 
 function afterWrites(cause: unknown): unknown {
   if (!(cause instanceof Failure) || !withoutWrites.has(cause.kind)) return cause;
-  const { hint = 'Mend this, then run the same command again: it goes on.' } = cause.details;
+  const { hint = 'Fix this, then run the same command again: it continues.' } = cause.details;
   return cause.as('incomplete', `after requests that change something: ${cause.message}`, { hint });
 }
 
@@ -113,7 +113,7 @@ function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'o
     const failure = lacks(missing, one);
     if (dryRun === undefined) throw failure;
     // A write's row may hold a key that exists nowhere else.
-    running.messages.warn(`${failure.message}; it is shown whole`);
+    running.messages.warn(`${failure.message}; the complete result is shown`);
     return writeResult({ one }, { ...presentation, fields: undefined }, sink);
   };
   /** The rows of a read, as soon as each field that was asked for was in one. */

@@ -37,7 +37,7 @@ async function codeFor(command: string) {
 }
 
 function loaded<T>(code: T | undefined): T {
-  if (!code) throw new Error('a command asks for the service of the other kind');
+  if (!code) throw new Error('a command requested the service of the other kind');
   return code;
 }
 

@@ -68,7 +68,7 @@ function oneText(label: string, field: Field, texts: readonly (string | boolean)
   if (field.list && values.length > 0) return values.join(',');
   if (values.length > 1) {
     const words = values.map((value) => (typeof value === 'string' ? `'${value}'` : value ? 'on' : 'off'));
-    throw usage(`${label} is given ${values.length} values: ${words.join(', ')}`, 'Give it one value.');
+    throw usage(`${label} was given ${values.length} values: ${words.join(', ')}`, 'Give it one value.');
   }
   return values[0];
 }
@@ -117,8 +117,8 @@ export function readGlobals(
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
     if (name === 'output' && formats.includes('text') && text === 'html')
       throw usage(
-        `${label}: messages fetch writes no 'html'`,
-        `Keep them with archive pull, then: archive export DIR -o html --to FILE`,
+        `${label}: messages fetch cannot write html`,
+        `Use archive pull, then archive export DIR -o html --to FILE`,
       );
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];

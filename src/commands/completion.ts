@@ -95,7 +95,7 @@ Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
 export default command({
   about: [
     'TAB then completes commands, options and their values, names and values of settings, stored profiles, operators of a narrow, ' +
-      'and files where a file is expected. It never runs what you typed, and asks no server.',
+      'and files where a file is expected. It never runs what you typed, and sends no request.',
   ],
   input: {
     title: 'Installation',

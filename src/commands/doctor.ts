@@ -9,7 +9,7 @@ export default command({
   about: [
     'Checks the configuration and its file modes, the folder of records and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the clock, the key, and the feature level ' +
-      'of a chat server (the number of its API, which grows with each change). --retries and --timeout change that each server is asked once, for ten seconds. The exit code is that of the first problem.',
+      'of a chat server (the number of its API, which grows with each change). Each server gets one request of at most ten seconds (--retries, --timeout). The exit code is that of the first problem.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor -o json'],
@@ -71,7 +71,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
       'environment',
       name,
       'note',
-      'is none of our variables',
+      'is not a variable of chatelaine',
       meant === undefined ? null : `Did you mean ${meant}?`,
     );
   if (stored && names.length === 0) yield* examineLedgers(context);

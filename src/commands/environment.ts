@@ -25,12 +25,12 @@ export const globalOptions = {
     kind: 'string',
     short: 'o',
     choices: generalFormats,
-    help: `${alternatives(generalFormats)}; excel is csv for a spreadsheet, excel-semicolon for one whose decimal sign is a comma; messages fetch has text too, a dry run curl, the plan of license apply markdown (default: table on a terminal, tsv in a pipe)`,
+    help: `${alternatives(generalFormats)}; excel is csv for a spreadsheet, excel-semicolon for one whose decimal sign is a comma; messages fetch also has text, dry runs curl, and the plan of license apply markdown (default: table on a terminal, tsv in a pipe)`,
     placeholder: 'FORMAT',
   },
   json: flagField('Same as -o json'),
   fields: { ...textField('a,b', 'Only these columns (or keys of JSON), in this order'), list: true },
-  sort: textField('FIELD', 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round'),
+  sort: textField('FIELD', 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD in reverse'),
   count_by: textField(
     'FIELD',
     'Count a list: a row for each value of a column or key, most first; times by FIELD:day, :week, :month or :year, in their order',
@@ -39,26 +39,32 @@ export const globalOptions = {
     'EXPR',
     'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, one result per line',
   ),
-  header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv, tsv and excel (default: yes)' },
-  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license only the key is printed' },
+  header: {
+    kind: 'boolean',
+    negatable: true,
+    help: 'Print the header line of table, csv, tsv and excel (default: yes)',
+  },
+  quiet: { kind: 'boolean', short: 'q', help: 'Print no progress and no notes; of a license only the key' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
-  trace: flagField('Show requests and answers on stderr, secrets removed'),
+  trace: flagField('Show requests and responses on stderr, without secrets'),
   log: outputField(
     'FILE',
-    'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
+    'Append requests, responses and waits to a file, one JSON object per line, without secrets and license codes',
   ),
   color: choiceField(['auto', 'always', 'never'], 'WHEN', 'Colour: auto, always or never (default: auto)'),
   input: {
     kind: 'boolean',
     negatable: true,
-    help: 'Ask questions on the terminal, also where standard input is a pipe (default: yes; no where CI is set)',
+    help: 'Ask questions on the terminal, even if standard input is a pipe (default: yes; no if CI is set)',
   },
   yes: {
-    ...flagField('Answer yes where a command asks whether to continue; topic delete still needs --confirm'),
+    ...flagField('Answer yes when a command asks whether to continue; topic delete still needs --confirm'),
     short: 'y',
   },
   dry_run: {
-    ...flagField('Change nothing; show the exact requests that would be sent, with -o curl as curl commands'),
+    ...flagField(
+      'Change nothing; show the plan, or the requests of a command without one; -o curl prints them as curl commands',
+    ),
     short: 'n',
   },
   profile: {
@@ -71,20 +77,20 @@ export const globalOptions = {
     kind: 'duration',
     min: 1,
     placeholder: 'DURATION',
-    help: 'Longest time of one request (default: 30s; messages 60s; topic deletion 75s)',
+    help: 'Time limit of one request (default: 30s; messages 60s; topic deletion 75s)',
   },
-  deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command (default: none)' },
+  deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Time limit of the command (default: none)' },
   retries: {
-    ...countField('N', 'Maximum number of repeats of a request that is safe to repeat (default: 5)'),
+    ...countField('N', 'How often to repeat a request that is safe to repeat (default: 5)'),
     min: 0,
     max: 100,
   },
   ca_file: {
     kind: 'string',
     placeholder: 'FILE',
-    help: 'Certificates (PEM) to trust besides the usual ones; auth login keeps it in the profile',
+    help: 'Also trust these certificates (PEM); auth login stores the path in the profile',
   },
-  system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
+  system_ca: flagField("Also trust the system's certificate authorities (Node 22.15 or newer)"),
 } as const satisfies Fields;
 
 export const defaultRetries = 5;
@@ -116,9 +122,9 @@ export const variables = {
   CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
   CHATELAINE_ALLOW_HTTP:
     'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
-  CHATELAINE_HOLD: 'FILE of topics that topic delete never deletes, beside those of --hold',
+  CHATELAINE_HOLD: 'FILE of topics that topic delete never deletes, in addition to --hold',
   [headerVariable]:
-    'File of lines NAME: VALUE that go with each request of the credentials of the environment, for an access proxy',
+    'File of lines NAME: VALUE to add to each request that uses the credentials of the environment, for an access proxy',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config; on Windows APPDATA)',
@@ -133,7 +139,7 @@ export const variables = {
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NODE_TLS_REJECT_UNAUTHORIZED: '0 is refused for a server beyond this computer',
   CI: 'Set, and not false, 0 or no: never ask',
-  TZ: 'Time zone of the times that are shown, and of times without a zone (default: that of the system)',
+  TZ: "Time zone of the times that are shown, and of times without a zone (default: the system's)",
   TERM: 'dumb: no colour, and no redrawn line of progress',
   NO_COLOR: 'Not empty: no colour; CLICOLOR=0 does the same',
   FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too; CLICOLOR_FORCE=1 does the same',
@@ -165,7 +171,7 @@ export function unknownVariables(env: Environment): readonly { readonly name: st
 export function refuseSlips(env: Environment, warn: (text: string) => void): void {
   for (const { name, meant } of unknownVariables(env)) {
     if (meant === undefined) continue;
-    const text = `${name} is none of our variables; ${meant} is meant?`;
+    const text = `${name} is not a variable of chatelaine; did you mean ${meant}?`;
     if (!guards.test(meant) && !(meant in { ...variablesOf('licensing'), ...variablesOf('chat') })) warn(text);
     else throw new Failure('config', text, { hint: 'Rename it, or unset it. Nothing was sent.' });
   }

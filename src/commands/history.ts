@@ -55,7 +55,7 @@ export function whoOf({ time, origin, ...act }: EntryStamp) {
 }
 
 export const runArgument = {
-  ...textField('RUN', 'Name of the run, as it printed it (default: the last that is not undone)'),
+  ...textField('RUN', 'Name of the run, as it printed it (default: the latest that is not undone)'),
   required: false,
 } as const;
 

@@ -20,11 +20,11 @@ export const rosterOptions = {
     rare: 'sheets',
   },
   header_line: {
-    ...countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
+    ...countField('N', 'The line of the header in CSV or a workbook (default: the first line that is not blank)'),
     rare: 'sheets',
   },
   column: {
-    ...textField('NAME=HEADER', 'The header of a column that has another name in the file, as in remote_user=Login'),
+    ...textField('NAME=HEADER', 'The name that a column has in the file, as in remote_user=Login'),
     many: true,
     rare: 'sheets',
   },

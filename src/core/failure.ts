@@ -14,7 +14,7 @@ export const failures = {
   differences: { exit: 10, means: 'an audit or a check found differences' },
   several: { exit: 11, means: 'a user for whom this run created a license has several' },
   hangup: { exit: 129, means: 'the terminal was closed; state is saved' },
-  cancelled: { exit: 130, means: 'interrupted, or answered with no; state is saved' },
+  cancelled: { exit: 130, means: 'interrupted, or the answer was no; state is saved' },
   terminated: { exit: 143, means: 'ended by SIGTERM; state is saved' },
 } as const;
 

@@ -16,7 +16,8 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
   const places = placesIn(signs, name);
   const whole: unknown = JSON.parse(signs);
   const values = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined;
-  if (!Array.isArray(values) || !values.every(isObject)) throw new SyntaxError(`it has no list of objects '${name}'`);
+  if (!Array.isArray(values) || !values.every(isObject))
+    throw new SyntaxError(`it contains no list of objects '${name}'`);
   // Line breaks of JSON are between tokens, and go with the blanks there. Strings are matched in runs (json.ts).
   if (utf8.includes('\n') || utf8.includes('\r'))
     return elementsOf(Buffer.from(signs.replace(/("[^"\\]*(?:\\[^][^"\\]*)*")|[ \t\r\n]+/g, '$1'), 'latin1'), name);

@@ -53,7 +53,7 @@ export function twoReadings(name: string, ours = name): string {
 export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
   const undone = otherReading(name);
   if (undone === undefined || !isThere(undone)) return name;
-  if (isThere(name)) throw usage(`'${name}' or '${undone}': both are there`, asNdjson);
+  if (isThere(name)) throw usage(`'${name}' or '${undone}': the list contains both`, asNdjson);
   return undone;
 }
 

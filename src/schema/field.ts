@@ -190,8 +190,8 @@ export function readField(label: string, field: Field, text: string): unknown {
       }
     case 'secret':
       throw usage(
-        `${label}: a secret is never taken from the command line`,
-        'Give the bare name to be asked, or --from FILE.',
+        `${label}: a secret is never read from the command line`,
+        'Give the bare name to be prompted for it, or --from FILE.',
       );
   }
 }
@@ -207,7 +207,7 @@ function jsonPlace(cause: unknown): string {
 function readString(label: string, field: StringShape, text: string): string {
   if (field.nonempty && text === '') throw usage(`${label}: must not be empty`);
   if (field.trimmed && text !== text.trim())
-    throw usage(`${label}: begins or ends with a blank`, 'Servers may cut it off, and would not find the user again.');
+    throw usage(`${label}: begins or ends with a space`, 'Servers may cut it off, and would not find the user again.');
   const foreign = field.ascii ? /\P{ASCII}/u.exec(text)?.[0] : undefined;
   if (foreign !== undefined)
     throw usage(

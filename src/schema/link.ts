@@ -62,7 +62,7 @@ function narrowOfPath(path: string): Link {
 /** Zulip's encoding of a part of a link's hash, whose dots are percent signs. @throws Failure usage where it is none */
 function decodeHash(text: string): string {
   const decoded = unless(URIError, () => decodeURIComponent(text.replaceAll('.', '%')));
-  if (decoded === undefined) throw usage('the link is cut or changed: a part of it cannot be decoded');
+  if (decoded === undefined) throw usage('the link is incomplete or changed: part of it cannot be decoded');
   return decoded;
 }
 

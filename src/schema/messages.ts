@@ -45,14 +45,14 @@ export const messageParameters = {
     kind: 'json',
     rare: 'fetching',
     placeholder: 'JSON',
-    help: 'The narrow: the whole selection of messages as the API takes it, a JSON array',
+    help: 'The narrow: the complete selection as the API accepts it, a JSON array',
   },
   client_gravatar: {
     ...flagField('avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)'),
     negatable: true,
     rare: 'fetching',
   },
-  apply_markdown: flagField('Rendered HTML; --raw-content asks for the Markdown source'),
+  apply_markdown: flagField('Rendered HTML; --raw-content requests the Markdown source'),
   message_ids: {
     kind: 'string',
     list: true,
@@ -62,7 +62,7 @@ export const messageParameters = {
     help: 'Just these messages',
   },
   allow_empty_topic_name: {
-    ...flagField("Show the empty topic as '', not by the name the server gives it", 334),
+    ...flagField("Show the empty topic as \'\', not by the name the server gives it", 334),
     rare: 'fetching',
   },
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },

@@ -13,7 +13,7 @@ export const narrowOperators = {
   },
   channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
   topic: {
-    ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'),
+    ...terms('TOPIC', 'Messages of this topic: its complete name, in any case'),
     nonempty: false,
   },
   sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user') },
@@ -25,7 +25,7 @@ export const narrowOperators = {
   search: terms('WORDS', 'Full-text search'),
   is: { ...terms('STATE', alternatives(states)), suggest: states },
   has: { ...terms('THING', alternatives(things)), suggest: things },
-  in: { ...terms('home|all', 'home leaves out what is muted'), suggest: ['home', 'all'] },
+  in: { ...terms('home|all', 'home omits muted channels and topics'), suggest: ['home', 'all'] },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
   with: {
     many: true,

@@ -75,13 +75,13 @@ test.each([
     see('license create --remote-user U --size-allowance N [OPTION…]'),
   ],
   ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', see('auth use NAME [OPTION…]')],
-  ['license list --trace=1', '--trace takes no value', 'See chatelaine license list --help.'],
+  ['license list --trace=1', '--trace does not accept a value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],
   [
     'messages fetch -o html',
-    "--output: messages fetch writes no 'html'",
-    'Keep them with archive pull, then: archive export DIR -o html --to FILE',
+    '--output: messages fetch cannot write html',
+    'Use archive pull, then archive export DIR -o html --to FILE',
   ],
   ['license rename ada --to ines', 'unknown option --to', 'Write chatelaine license rename U NEW.'],
   ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
@@ -99,7 +99,7 @@ test.each([
   [
     'topic delete general --sender ada',
     'unknown option --sender',
-    'The API deletes whole topics, not messages of one sender or time.',
+    'The API deletes complete topics only, not messages by sender or time.',
   ],
   [
     'topic list general --sender ada',
@@ -171,13 +171,13 @@ test.each<[string, unknown]>([
   ['license rm', expect.stringContaining('license retire (the API cannot delete a license')],
   ['purge', expect.stringMatching(/^Did you mean topic delete or /)],
   ['messages fetch --unread', 'Write --is unread.'],
-  ['settings set --color_scheme=2', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=2'],
-  ['settings set --color-scheme', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
+  ['settings set --color_scheme=2', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=2'],
+  ['settings set --color-scheme', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
   [
     'settings set --new-password hunter22',
-    'A password is asked for: chatelaine settings set old_password new_password',
+    'Passwords are prompted for: chatelaine settings set old_password new_password',
   ],
-  ['settings set --color-scheme dark', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=dark'],
+  ['settings set --color-scheme dark', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=dark'],
 ])('%s is a word of other tools: %s', async (line, hint) => {
   expect(await run(fakeService(), `-o json ${line}`)).toMatchObject({ exitCode: 2, error: { hint } });
 });
@@ -189,7 +189,7 @@ test('help says what exit codes mean', async () => {
     exitCode: 0,
     stdout:
       '  8  not everything was done, perhaps nothing; the message says what is left\n' +
-      '     Do what the hint says; retryable (-o json) tells whether to run the\n     command again.\n',
+      '     Do what the hint says; retryable (-o json) says whether to run the\n     command again.\n',
   });
   expect(
     all.stdout

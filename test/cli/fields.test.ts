@@ -158,5 +158,5 @@ test('a misspelt field of a command that wrote costs nothing of what it wrote', 
     exitCode: 0,
     result: { ...open[1], status: 'unchanged' },
   });
-  expect(lines).toEqual([`{"warning":"no field 'license_cod' in the result; it is shown whole"}`]);
+  expect(lines).toEqual([`{"warning":"no field 'license_cod' in the result; the complete result is shown"}`]);
 });

@@ -33,7 +33,7 @@ test('the commands fit one screen, and what all of them share is behind `help op
 test('the options that no variable sets are those that help options names', async () => {
   const { stdout } = await run(fakeService(), 'help options', { bare: true });
 
-  const [, named = ''] = /; only (.*) must be typed/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+  const [, named = ''] = /, except (.*?)\./.exec(stdout.replace(/\s+/g, ' ')) ?? [];
   const typedAlone = Object.entries(globalOptions).filter(([name, field]) => twinsOf(name, field).length === 0);
   expect(named).toBe(typedAlone.map(([name]) => `--${name}`).join(' and '));
 });

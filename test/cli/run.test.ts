@@ -87,6 +87,6 @@ test.each([
   const { exitCode, error } = await run(service, 'license list -o json', { clock });
   expect({ exitCode, message: error?.message }).toEqual({
     exitCode: 7,
-    message: `this process reached a limit of the system (${limit})`,
+    message: `this process reached a system limit (${limit})`,
   });
 });

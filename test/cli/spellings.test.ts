@@ -61,7 +61,7 @@ test('a switch that is false is not set, whatever the environment says', async (
 test.each([
   ['license list --license-code k', 'unknown option --license-code'],
   ['auth login licensing --is-pinned=true', 'unknown option --is-pinned'],
-  ['license list --all-apps=perhaps', '--all-apps takes no value'],
+  ['license list --all-apps=perhaps', '--all-apps does not accept a value'],
   ['license ensure --remote-user --size-allowance 3', '--remote-user needs a value'],
   ['license view --all-apps --license-code', '--license-code needs a value'],
 ])('`chatelaine %s`: %s', async (line, message) => {

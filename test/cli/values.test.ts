@@ -51,22 +51,22 @@ describe('an option of one value that is typed with two', () => {
   test.each([
     [
       'license ensure --remote-user a1 --remote-user a2 --size-allowance 3',
-      "--remote-user is given 2 values: 'a1', 'a2'",
+      "--remote-user was given 2 values: 'a1', 'a2'",
     ],
     [
       'license ensure --remote-user a --size-allowance 3 --size_allowance=4',
-      "--size-allowance is given 2 values: '3', '4'",
+      "--size-allowance was given 2 values: '3', '4'",
     ],
-    ['license create --remote-user a --remote-user b --size-allowance 3', "--remote-user is given 2 values: 'a', 'b'"],
-    ['license apply - --max-create 0 --max-create 100', "--max-create is given 2 values: '0', '100'"],
-    ['topic delete general lunch --confirm x --confirm lunch', "--confirm is given 2 values: 'x', 'lunch'"],
+    ['license create --remote-user a --remote-user b --size-allowance 3', "--remote-user was given 2 values: 'a', 'b'"],
+    ['license apply - --max-create 0 --max-create 100', "--max-create was given 2 values: '0', '100'"],
+    ['topic delete general lunch --confirm x --confirm lunch', "--confirm was given 2 values: 'x', 'lunch'"],
     [
       'topic delete general lunch --confirm lunch --max-messages 1 --max-messages 1000',
-      "--max-messages is given 2 values: '1', '1000'",
+      "--max-messages was given 2 values: '1', '1000'",
     ],
-    ['--profile a license list -p b', "--profile is given 2 values: 'a', 'b'"],
-    ['auth login licensing --read-only --no-read-only', '--read-only is given 2 values: on, off'],
-    ['topic delete general lunch --archive here --no-archive', "--archive is given 2 values: 'here', off"],
+    ['--profile a license list -p b', "--profile was given 2 values: 'a', 'b'"],
+    ['auth login licensing --read-only --no-read-only', '--read-only was given 2 values: on, off'],
+    ['topic delete general lunch --archive here --no-archive', "--archive was given 2 values: 'here', off"],
   ])('is exit 2, and nothing is sent: %s', async (line, message) => {
     const { exitCode, error } = await run(fakeService(), `${line} -o json`, { stdin: '[]' });
     expect([exitCode, error?.message, error?.hint]).toEqual([2, message, 'Give it one value.']);
@@ -153,7 +153,7 @@ describe('--remote-user - is the one line of standard input', () => {
   test.each([
     ['', '--remote-user: standard input is empty'],
     ['ada\nben\n', '--remote-user: standard input has 2 lines'],
-    [' ada\n', '--remote-user: begins or ends with a blank'],
+    [' ada\n', '--remote-user: begins or ends with a space'],
   ])('%j is exit 2, and nothing is sent', async (stdin, message) => {
     const { exitCode, error } = await run(fakeService(), `${ensure} -o json`, { stdin });
     expect([exitCode, error?.message]).toEqual([2, message]);

@@ -148,7 +148,7 @@ describe('what is not UTF-8 is refused, and nothing is sent', () => {
     const service = fakeService();
     const ran = await run(service, `${line} -o json`);
     expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(ran.error?.message).toMatch(/^'.*\ufffd' is not UTF-8, or holds the character that replaces what is not$/);
+    expect(ran.error?.message).toMatch(/^'.*\ufffd' is not valid UTF-8$/);
     service.done();
   });
 });

@@ -108,9 +108,9 @@ describe('a variable that is none of ours', () => {
     const { run } = await service();
     const ran = await run('license list', { [name]: '7' });
     expect(ran.exitCode).toBe(exitCode);
-    expect(ran.stderr).toContain(`${name} is none of our variables; ${meant} is meant?`);
+    expect(ran.stderr).toContain(`${name} is not a variable of chatelaine; did you mean ${meant}?`);
     const checked = await run('doctor -o csv', { [name]: '7' });
-    expect(checked.stdout).toContain(`environment,${name},note,is none of our variables,Did you mean ${meant}?`);
+    expect(checked.stdout).toContain(`environment,${name},note,is not a variable of chatelaine,Did you mean ${meant}?`);
   });
 
   test('and like none of ours is named by doctor alone', async () => {
@@ -119,8 +119,8 @@ describe('a variable that is none of ours', () => {
     const ran = await run('license list', env);
     expect([ran.exitCode, ran.stderr]).toEqual([0, '']);
     const { stdout } = await run('doctor -o csv', env);
-    expect(stdout).toContain('environment,CHATELAINE_COLOUR_OF_HAIR,note,is none of our variables,');
-    expect(stdout).toContain('environment,CHATELAINE_YES,note,is none of our variables,');
+    expect(stdout).toContain('environment,CHATELAINE_COLOUR_OF_HAIR,note,is not a variable of chatelaine,');
+    expect(stdout).toContain('environment,CHATELAINE_YES,note,is not a variable of chatelaine,');
   });
 });
 

@@ -265,7 +265,7 @@ test.each([
     'license retire K-1 -y',
     '/v1/license/K-1/',
     { license_code: 'K-1', size_allowance: 4 },
-    'the server does not say whose license it is; it was not changed',
+    'the server does not say whose license this is; it was not changed',
   ],
 ])('%s at a server that does not say it is exit 6', async (line, path, answer, message) => {
   const service = fakeService();

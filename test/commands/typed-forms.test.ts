@@ -38,8 +38,8 @@ test('--message_ids takes the list as the API writes it', async () => {
 });
 
 test.each([
-  ['--apply-markdown=true --raw-content', '--raw-content is given 2 values: off, on'],
-  ['--no-apply-markdown --apply-markdown', '--raw-content is given 2 values: on, off'],
+  ['--apply-markdown=true --raw-content', '--raw-content was given 2 values: off, on'],
+  ['--no-apply-markdown --apply-markdown', '--raw-content was given 2 values: on, off'],
   ['--not id=x', "--not id: 'x' is not a whole number, 0 to 2147483647"],
   ['--not is=', '--not is: must not be empty'],
 ])('messages fetch %s is exit 2', async (line, message) => {

@@ -35,7 +35,7 @@ describe('the key of auth login', () => {
     );
 
     expect(exitCode).toBe(2);
-    expect(output).toContain('is needed, and there is no terminal to ask for it');
+    expect(output).toContain('is needed, but there is no terminal to ask for it');
   });
 
   test(

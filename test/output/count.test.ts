@@ -183,7 +183,7 @@ describe('the command line', () => {
     ['auth list --count-by who', "no field 'who' in the result"],
     [
       'license ensure --remote-user a --size-allowance 3 --count-by status',
-      'license ensure is no list: --count-by does not apply',
+      'license ensure does not print a list: --count-by does not apply',
     ],
     ['messages fetch --count-by id -o text', '-o text shows no counts'],
     ['license list --count-by created:hour', "--count-by: 'hour' is not one of day, week, month, year"],

@@ -147,7 +147,7 @@ test('a deadline that comes while the expression is checked says what a deadline
     stdout: '',
     error: { code: 'unavailable', message: 'the deadline of 5s was reached', retryable: true },
   });
-  expect(error?.hint).toBe('Run the command again, or give --deadline more.');
+  expect(error?.hint).toBe('Run the command again, or increase --deadline.');
   expect(service.seen).toEqual([]);
 });
 

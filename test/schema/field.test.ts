@@ -73,8 +73,8 @@ test('JSON that is none is refused', () => {
 
 test('a secret is never read from the command line, nor repeated', () => {
   expect(thrownBy(() => readField('new_password', { kind: 'secret', help }, 'canary'))).toEqual({
-    message: 'new_password: a secret is never taken from the command line',
-    hint: 'Give the bare name to be asked, or --from FILE.',
+    message: 'new_password: a secret is never read from the command line',
+    hint: 'Give the bare name to be prompted for it, or --from FILE.',
   });
 });
 

@@ -81,7 +81,7 @@ describe('is refused', () => {
     [
       'cut in the middle of a letter',
       '#narrow/channel/31-bulk/topic/broken.2',
-      'the link is cut or changed: a part of it cannot be decoded',
+      'the link is incomplete or changed: part of it cannot be decoded',
     ],
   ])('one %s', (_what, text, message) => {
     expect(() => readLink(text, site)).toThrow(message);

@@ -15,7 +15,7 @@ const rawArguments = {
     choices: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     help: 'GET, POST, PUT, PATCH or DELETE',
   },
-  path: { kind: 'string', required: true, help: 'Path of the API, with or without its prefix; may have a query' },
+  path: { kind: 'string', required: true, help: 'Path of the API, with or without its prefix; a query is allowed' },
 } as const satisfies Fields;
 
 const rawOptions = {
@@ -26,13 +26,13 @@ const rawOptions = {
   },
   field: { ...textField('NAME=JSON', 'A parameter as JSON: a number, true, a list'), short: 'F', many: true },
   input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
-  include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
+  include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each response' },
   paginate: flagField('GET only: follow the next pages of a list, and print them one after the other'),
 } as const satisfies Fields;
 
 const rawRules = [
-  'The answer is printed untouched, whatever -o says; --jq filters it. An answer other than 2xx is printed too, and ends with the exit ' +
-    'code of its error; under --jq only the error is shown. A 2xx is a success whatever its body says.',
+  'The response is printed unchanged, whatever -o says; --jq filters it. A response other than 2xx is printed too, and the exit code is that ' +
+    'of its error; with --jq only the error is shown. A 2xx is a success whatever its body says.',
   'The command uses the same credential, time limits, and redaction as every other command. A read-only profile refuses everything ' +
     'but GET, and --dry-run shows the request of a write. A path that leaves the server or the API is refused.',
 ] as const;

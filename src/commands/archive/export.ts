@@ -52,8 +52,8 @@ const choiceOptions = {
 
 export default command({
   about: [
-    'Writes to standard output, or with --to to a file, which appears only when it is complete. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML.',
-    'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel. A message that several of them hold is exported once, as the last one has it.',
+    'Writes to standard output, or with --to to a file, which appears only when it is complete. The umask decides who can read what is written. Works offline. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML.',
+    'DIR may contain several archives of one server, as archive pull --all-channels creates them: they are exported as one, channel by channel. A message that is in several of them is exported once, in the version of the last one.',
     '--channel, --topic, --sender, --since and --until select the messages that match all of them; only the files of these are copied.',
   ],
   args: { folder: foldersArgument },
@@ -69,7 +69,7 @@ export default command({
     ...choiceOptions,
     to: outputField(
       'PATH',
-      'File to write instead of standard output; html also takes a folder, as a PATH without a suffix is',
+      'Write to this file instead of standard output; for html also a folder (a PATH without a suffix)',
     ),
     pages: {
       kind: 'string',
@@ -117,7 +117,7 @@ export default command({
     const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
     if (typed.channel ?? typed.topic) warnOfMoves(chosen, warn);
-    if (count === 0) warn(whyNone(typed.channel, names) ?? 'no archived message is chosen');
+    if (count === 0) warn(whyNone(typed.channel, names) ?? 'no archived message matches');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);

@@ -13,7 +13,7 @@ export default command({
     'Works offline and does not read the messages; archive verify checks them.',
   ],
   args: {
-    folder: textField('DIR', 'Folder of archives (default: that of the state, where topic delete keeps its archives)'),
+    folder: textField('DIR', 'Folder of archives (default: the state folder, where topic delete keeps its archives)'),
   },
   examples: ['chatelaine archive list', 'chatelaine archive list everything'],
 

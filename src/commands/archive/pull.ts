@@ -33,7 +33,7 @@ const asked = 'ask';
 
 const adoptOption = {
   adopt: {
-    ...textField('ADDRESS', 'Go on with the archive of another account; without a terminal give its address'),
+    ...textField('ADDRESS', 'Continue an archive that another account started (in scripts, name that account)'),
     bare: asked,
   },
 } as const satisfies Fields;
@@ -46,7 +46,7 @@ export default command({
     'Name a channel, or give --all-channels: without either, only messages that the account itself received are kept. ' +
       'Every other operator of messages fetch goes into --narrow.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +
-      '--not, --since, --until and --limit select a part of each channel: give every pull the same ones. Archived channels are not listed.',
+      '--not, --since, --until and --limit select a part of each channel: give the same ones to every pull. Archived channels are not listed.',
   ],
   args: { folder: folderArgument },
   options: {
@@ -59,7 +59,7 @@ export default command({
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
     ...adoptOption,
     recheck: flagField(
-      'Record which messages were edited, moved or are no longer visible, and bring what was moved in: every message is asked for again, since no list tells of edits',
+      'Re-fetch every message to record edits, moves and disappearances, and add messages moved in (the server has no list of changes)',
     ),
   },
   examples: [
@@ -91,7 +91,7 @@ export default command({
     const place = Object.keys(values).find((name) => places.test(name));
     if (place !== undefined)
       throw usage(
-        `--all-channels has a folder for each channel, and takes no --${place.replaceAll('_', '-')}`,
+        `--all-channels keeps a folder for each channel, and excludes --${place.replaceAll('_', '-')}`,
         'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since, --until.',
       );
     let facts: Promise<AccountFacts> | undefined;
@@ -136,7 +136,7 @@ async function agreedPuller(
   if (adopt === undefined)
     throw otherAccount({ site: puller.site, account: owners }, puller, context.again({ adopt: owners }));
   if (adopt === asked && context.interactive())
-    await context.confirm(`The archive belongs to ${owners}. Go on with it as ${account}?`);
+    await context.confirm(`The archive belongs to ${owners}. Continue it as ${account}?`);
   else if (!isSameName(adopt, owners))
     throw usage(`--adopt: the archive belongs to ${owners}`, `Write: --adopt=${owners}`);
   return { ...puller, adopts: true };
@@ -214,8 +214,11 @@ function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: T
   if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
   if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
   if (unsearched > 0)
-    warn(`what is no longer visible was not looked for in ${unsearched} private channels: too many requests`);
-  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
+    warn(
+      `messages that are no longer visible were not searched for in ${unsearched} private channels: too many requests`,
+    );
+  if (unknown > 0)
+    note(`${messagesText(unknown)} no longer visible: deleted, or moved where this account cannot see them`);
   const moved = countPlaces(changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
   if (moved !== '') note(`moved to ${moved}`);
   const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;

@@ -19,9 +19,9 @@ import { foldersArgument } from './folder.ts';
 export default command({
   about: [
     'Reads every file of the archive. It compares archive.json and the lists with what the last run wrote, and each part with the list of parts (size, ' +
-      'SHA-256, the ids of its messages and their order); it checks attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It does not ask the server: archive pull finds what is new, edited or no longer visible there.',
-    'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then each archive has a row, with its first problem ' +
-      'and the number of its problems, and there is one exit code for all.',
+      'SHA-256, the ids of its messages and their order); it checks attached files, and whether the last pull reached its end. Each problem is a row, and the exit code is 10 if there is any. It works offline: archive pull finds what is new on the server.',
+    'DIR may contain several archives, as archive pull --all-channels and topic delete create them: then each archive is a row, with its first problem ' +
+      'and the number of its problems.',
   ],
   args: { folder: foldersArgument },
   examples: ['chatelaine archive verify kitchen', 'chatelaine archive verify everything'],

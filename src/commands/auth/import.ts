@@ -8,14 +8,14 @@ import { headersFrom, hostName, inPlaceOf, storeProfile, typedName } from './acc
 
 export default command({
   about: [
-    'A zuliprc file is what the chat offers for download where it shows your API key. The key is tried before anything is stored.',
+    'A zuliprc file is what the chat offers for download where it shows your API key. The key is checked before anything is stored.',
   ],
   args: { file: fileArgument('FILE', 'The zuliprc file') },
   options: {
     name: textField('NAME', 'Name of the profile (default: the host of the site)'),
     ...profileSettings.chat,
     header_file: headerFile,
-    check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
+    check: { kind: 'boolean', negatable: true, help: 'Check the key before it is stored (default: yes)' },
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
 

@@ -4,7 +4,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
 export default command({
-  about: ['No server is asked, and no key is shown. Where a key is unusable, auth status says why.'],
+  about: ['Works offline, and shows no key. If a key is unusable, auth status says why.'],
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 
   async rows(_values, context) {

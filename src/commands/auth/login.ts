@@ -23,7 +23,7 @@ const kindField = {
   kind: 'string',
   choices: namesIn(kinds),
   placeholder: namesIn(kinds).join('|'),
-  help: 'What the credential is for (on a terminal it is asked for)',
+  help: 'What the credential is for (prompted for on a terminal)',
 } as const;
 
 const settings = { ...profileSettings.licensing, ...profileSettings.chat };
@@ -32,14 +32,14 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal the command asks for what you leave out. If a profile of that name is stored, it keeps its URL and account, the file of --ca-file, the headers, and ' +
+    'On a terminal the command prompts for what you leave out. If a profile of that name is stored, it keeps its URL and account, the --ca-file, the headers, and ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless you give them; an empty value removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
-    'To rotate a key, give --name of the stored profile: auth login --name prod asks for the new key alone, and with --api-key-stdin reads it.',
+    'To rotate a key, give --name of the stored profile: auth login --name prod prompts for the new key only, or reads it with --api-key-stdin.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
-    'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
-      'takes the key itself. It is tried before anything is stored.',
-    'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
+    'The key is read from a hidden prompt, standard input, a file, or a command that is run at each use; no option ' +
+      'accepts the key itself. It is checked before anything is stored.',
+    'Key commands of common password managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
       'op read op://vault/chatelaine/key; security find-generic-password -s chatelaine -a prod -w (macOS); ' +
       'powershell -NoProfile -Command "Get-Secret chatelaine -AsPlainText" (Windows). No shell runs them: quotes are understood, nothing is ' +
       'expanded, and on Windows a backslash is an ordinary character.',
@@ -57,7 +57,7 @@ export default command({
     header_file: headerFile,
     ...settings,
     url: { ...textField('URL', 'The --site or the --base-url'), hidden: true },
-    check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
+    check: { kind: 'boolean', negatable: true, help: 'Check the key before it is stored (default: yes)' },
   },
   examples: [
     'chatelaine auth login licensing --base-url https://licenses.example.com --app-code 4711 --key-command "pass show chatelaine/prod"',
@@ -107,7 +107,7 @@ type ProfileInput = Readonly<Record<string, unknown>>;
 
 function refuseForeign(kind: Kind, typed: ProfileInput): void {
   const foreign = Object.keys(typed).filter((name) => typed[name] !== undefined && !(name in profileFields[kind]));
-  if (foreign.length > 0) throw usage(`auth login ${kind} does not take ${flagsOf(foreign).join(', ')}`);
+  if (foreign.length > 0) throw usage(`auth login ${kind} does not accept ${flagsOf(foreign).join(', ')}`);
 }
 
 function candidateOf(kind: Kind, name: string | undefined, values: ProfileInput): CandidateProfile {

@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 export default command({
   about: ['Forgets keys on this machine only. If somebody else may have a key, revoke it at its service too.'],
   args: { name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' } },
-  options: { all: flagField('Every profile; asks first, and needs --yes where nobody can be asked') },
+  options: { all: flagField('Forget every profile; asks first, and needs --yes without a terminal') },
   examples: ['chatelaine auth logout old'],
 
   rules: [{ oneOf: ['name', 'all'], say: 'give the NAME of one profile, or --all' }],

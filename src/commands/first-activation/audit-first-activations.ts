@@ -16,8 +16,8 @@ import {
 
 export default command({
   about: [
-    'Columns: mac_address, remote_user and optionally app_code. The API cannot list sensors, so the command looks up those of the file. Each row ends as ok, lent (first activated by the license of ' +
-      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. It only reads: a run that ' +
+    'Columns: mac_address, remote_user and optionally app_code. The API cannot list sensors, so the command looks up those in the file. Each row ends as ok, lent (first activated by the license of ' +
+      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. It is read-only: a run that ' +
       'was interrupted starts from the beginning.',
   ],
   input: { title: 'A roster', lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'] },

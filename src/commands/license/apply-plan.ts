@@ -217,7 +217,7 @@ async function writePlan(
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
   await writeNamed(file, (opened) => opened.writeFile(planText(places, plan, missing)));
   const left = Object.fromEntries([...ofRoster, ...ofDryRun].map((name) => [name, undefined]));
-  conclude(`to carry out this very plan: ${again({ ...left, plan: file }, [])}`);
+  conclude(`to apply exactly this plan: ${again({ ...left, plan: file }, [])}`);
 }
 
 /** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
@@ -235,7 +235,7 @@ export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn 
     const change = former.get(writeJson([origin, app_code, remote_user]));
     return change ? [`'${remote_user}' is '${change.remote_user}' since ${change.time.slice(0, 10)}`] : [];
   });
-  for (const text of found.slice(0, maxTwins)) warn(`${text}: this roster asks for a new license`);
+  for (const text of found.slice(0, maxTwins)) warn(`${text}: this roster creates a new license`);
   if (found.length > maxTwins) warn(`and ${found.length - maxTwins} more users of former names`);
 }
 

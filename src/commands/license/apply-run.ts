@@ -52,7 +52,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
   };
   const { missing, plan, differs } = await planning().catch((cause: unknown) => {
     if (!(cause instanceof Failure) || !cause.isInterruption) throw cause;
-    throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To go on: ${context.again()}` });
+    throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To continue: ${context.again()}` });
   });
   const doubled: (readonly License[])[] = [];
   let [resized, retired] = [0, 0];
@@ -79,7 +79,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
     const several = severalFailure(doubled);
     if (several) context.warn(several.message);
     if (missing.length > 0 && retired === 0)
-      context.warn('no license was retired: that is done once every row has its license');
+      context.warn('no license was retired: that happens only once every row has its license');
     throw cause;
   } finally {
     if (resized + retired > 0) context.conclude(undoLine(writing.run));

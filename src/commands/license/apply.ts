@@ -35,7 +35,7 @@ export default command({
     size_allowance: {
       ...licenseFields.size_allowance,
       required: false,
-      help: 'The size of rows without one, as of a list of names',
+      help: 'Size for rows without one, such as a list of names',
     },
     ...workerOptions,
     max_create: { ...countField('N', 'Change nothing if more than N would be created'), min: 0 },
@@ -45,8 +45,8 @@ export default command({
       min: 0,
     },
     write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, without keys'),
-    plan: textField('FILE', 'Carry out the plan in FILE, in place of a roster'),
-    changed: { kind: 'boolean', help: 'Leave out rows whose license is unchanged' },
+    plan: textField('FILE', 'Apply the plan in FILE instead of a roster'),
+    changed: { kind: 'boolean', help: 'Omit rows whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything changes' },
     ...ensuringOptions,
   },
@@ -65,7 +65,7 @@ export default command({
       oneOf: ['file', 'file_option', 'plan'],
       say: 'give either one roster (FILE or --file FILE) or --plan FILE',
     },
-    { option: 'plan', excludes: ofRoster, say: (other) => `${other} is about a roster, and --plan has none` },
+    { option: 'plan', excludes: ofRoster, say: (other) => `${other} applies to a roster, and --plan has none` },
     { option: 'write_plan', needs: ['dry_run'] },
     { option: 'max_retire', needs: ['retire_missing'] },
     { option: 'exit_code', needs: ['dry_run'] },
@@ -79,7 +79,7 @@ export default command({
     const { file = values.file_option ?? values.plan ?? '' } = values;
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
-      throw usage('--retire-missing needs --max-retire N where nobody is asked');
+      throw usage('--retire-missing needs --max-retire N without a terminal');
     const reviewed = values.plan === undefined ? undefined : readPlan(await context.disk.read(file), file);
     const roster = reviewed ? rosterOf(reviewed) : await readLicenseRoster(file, values, context);
     if (roster.rows.length > manyRows) context.program.saveMemory();

@@ -12,7 +12,7 @@ import { withOurs } from './show.ts';
 
 export const allAppsOption = {
   all_apps: flagField(
-    'Query every stored application, each once; exit code 8 if one fails. With several servers, base_url names that of each row',
+    'Query every stored application once; exit code 8 if one fails. With several servers, base_url is the server of each row',
   ),
 } as const satisfies Fields;
 

@@ -25,10 +25,10 @@ export default command({
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks, Unicode form, leading zeros or doubled backslashes), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of a user who is not in the roster) and ' +
       'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. It also counts retired licenses; they are not findings.',
-    'With -o csv the findings are a roster for license apply: check them first, and remove the lines that you do not want. size_allowance is that of the roster ' +
-      'for missing and other-size, else that of the license.',
-    'To accept findings, write those of today with --write-accepted FILE, a line each; you can add the reason after #. --accept FILE then only counts them. A ' +
-      'finding whose values change is shown again; one that is gone is named, so that you can remove its line.',
+    "With -o csv the findings are a roster for license apply: check them first, and remove the lines that you do not want. size_allowance is the roster's " +
+      "for missing and other-size, otherwise the license's.",
+    'To accept findings, write the current ones with --write-accepted FILE, a line each; you can add the reason after #. --accept FILE then only counts them. A ' +
+      'finding whose values change is shown again; one that no longer exists is named, so you can remove its line.',
     'Exit code 10 if there is a finding that is not accepted; 8 if the list is incomplete: then only the part received is audited, and nothing is reported as missing.',
   ],
   options: {
@@ -39,10 +39,10 @@ export default command({
       'Who should have a license: remote_user, optional size_allowance and app_code; - is standard input',
     ),
     ...rosterOptions,
-    accept: textField('FILE', 'Findings that are accepted: they are counted and not shown'),
+    accept: textField('FILE', 'Accepted findings: count them, but do not show them'),
     write_accepted: outputField(
       'FILE',
-      'Write the findings of today for --accept; lines of --accept that are still found, or not looked for, are kept',
+      'Write the current findings for --accept; keeps the lines of --accept that were found again, or not checked',
     ),
   },
   examples: [

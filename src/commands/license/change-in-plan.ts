@@ -73,5 +73,5 @@ export async function dryChange(
 export function userOf(license: License): string {
   const user = textOf(license, 'remote_user');
   if (user !== undefined) return user;
-  throw new Failure('rejected', 'the server does not say whose license it is; it was not changed');
+  throw new Failure('rejected', 'the server does not say whose license this is; it was not changed');
 }

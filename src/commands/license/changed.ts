@@ -112,7 +112,7 @@ export async function changeLocked<T>(
       const now = textOf(found, 'remote_user');
       if (now === user) return { result: await work(found, users) };
       if (!listed) return { found };
-      const text = `the license of '${user ?? ''}' is that of '${now ?? ''}' by now; it was not changed`;
+      const text = `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`;
       throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
     });
     if ('result' in next) return next.result;
@@ -213,7 +213,7 @@ export function concludeChanges(licenses: readonly ChangedLicense[], run: string
   conclude(
     app_code === undefined
       ? undoLine(run)
-      : `no undo moves it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
+      : `license undo cannot revert this; to move it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
   );
 }
 

@@ -11,8 +11,8 @@ export default command({
     licenseRules,
     'Each run creates another license. If the user has one already, the command warns, and on a terminal it asks. license ensure and license apply give each user ' +
       'one license.',
-    'If the answer is lost, the command waits for --settle and lists the licenses of that user. One new license of this size is the one that it requested. If ' +
-      'there is none, it sends the request again (--retries). Otherwise it ends with exit code 9 and says what to check.',
+    'If the response is lost, the command waits for --settle and lists the licenses of that user. One new license of this size is the one that it requested. If ' +
+      'there is none, it sends the request again (--retries). Otherwise it exits with 9 and says what to check.',
   ],
   options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
   examples: [
@@ -38,7 +38,7 @@ export default command({
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +
-          `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
+          `${Object.keys(license.fields).join(', ')}; name the field with auth login --key-field`,
       );
     yield { ...license, status: 'created' };
     const end = failure ?? severalFailure([all]);

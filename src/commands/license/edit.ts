@@ -34,7 +34,7 @@ export const renamingOptions = {
 
 export default command({
   about: [
-    'Standard error says what changed, as in resized 4 -> 6, and which command undoes it.',
+    'Standard error says what changed, as in resized 4 -> 6, and which command reverts it.',
     'Only the fields that you give are changed. --app-code is the new value here; it does not choose a credential.',
     'If the new --remote-user has another license already, nothing is changed (exit code 6).',
     'Without the key, license rename U NEW renames, and license ensure --remote-user U --size-allowance N resizes.',
@@ -44,9 +44,9 @@ export default command({
   options: {
     ...optional(licenseFields),
     app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },
-    match: { ...matchField, help: "In place of CODE: each user whose name matches, as in 'physio-*'" },
+    match: { ...matchField, help: "Instead of CODE: each user whose name matches, as in 'physio-*'" },
     ...renamingOptions,
-    replace: { kind: 'boolean', help: 'Replace the whole license (PUT in place of PATCH); needs all three fields' },
+    replace: { kind: 'boolean', help: 'Replace the complete license (PUT instead of PATCH); needs all three fields' },
   },
   examples: [
     'chatelaine license edit 0191A-86552-95939-DF69B --size-allowance 8',
@@ -67,7 +67,7 @@ export default command({
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     if (code === undefined) {
       if (size_allowance === undefined || Object.keys(fields).length > 1)
-        throw usage('--match changes sizes alone', 'Give --size-allowance N, and nothing else.');
+        throw usage('--match only changes sizes', 'Give --size-allowance N, and nothing else.');
       return editMany(match ?? [], size_allowance, context);
     }
     return editOne(code, fields, { replace, allow_duplicate, trust_list }, context);
@@ -159,7 +159,7 @@ export async function refuseSecond(
       found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);
     const has = (other && shown) || (open && openInWords(user, open)) || '';
     throw new Failure('rejected', `${has}: nothing was changed`, {
-      hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
+      hint: 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',
     });
   }
 }

@@ -19,8 +19,8 @@ export default command({
       `created. Prints only the key, unless -o is ${alternatives(wholeFormats)}; ` +
       'standard error says whether the license was created, ' +
       'resized or is unchanged.',
-    'It is safe to repeat, and safe in parallel in one account of one machine. Across accounts and machines, share a ledger (ledger init), or let your ' +
-      'CI run one job at a time (a concurrency group). A user never gets two licenses if the server carries out each request within --settle, or not at all.',
+    'You can repeat it, and run it in parallel in one account on one machine. Across accounts and machines, share a ledger (ledger init), or let your ' +
+      'CI run one job at a time (a concurrency group). A user never gets two licenses as long as the server processes each request within --settle, or never does.',
     'Nothing is created if the list of licenses is incomplete (exit code 8), or if it has a similar name, as Ada for ada (exit code 6, unless --allow-similar is given). ' +
       'If the user of a new license then has several, the exit code is 11.',
     licenseRules,

@@ -11,12 +11,12 @@ export default command({
   about: [
     'Shows what runs of this account on this computer did to licenses, the oldest first: when, by whom, and the last four characters of each key. It also shows ' +
       'which licenses are retired. The history stays on this computer; only a ledger gets it too, without names. license undo uses it.',
-    'unknown means that no outcome is recorded: the run was killed, or the answer was lost. found means that an interrupted run requested the license and a later ' +
+    'unknown means that no outcome is recorded: the run was killed, or the response was lost. found means that an interrupted run requested the license and a later ' +
       'run found it: the interrupted run created it, or somebody else did.',
-    '--profile shows only the application of that profile. The history has only the last four characters of a key: with --code, match is possible where ' +
-      'they do not decide, and certain where they do.',
-    'With --remote-user and a ledger, it also shows what runs on other computers did for this user, and answered requests whose license no list has shown yet. The ' +
-      'ledger keeps no names: of a rename, the other name is shown as ?.',
+    '--profile shows only the application of that profile. The history has only the last four characters of a key: with --code, match is possible if ' +
+      'they are not enough to tell, and otherwise certain.',
+    'With --remote-user and a ledger, it also shows what runs on other computers did for this user, and requests that succeeded but whose license no list has shown yet. The ' +
+      'ledger keeps no names: the other name of a rename is shown as ?.',
   ],
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
@@ -66,7 +66,7 @@ export default command({
       { name: 'license_code_end', keep: 1 },
     ],
     others: 'known',
-    none: 'no such change by a run of this computer',
+    none: 'no run on this computer made such a change',
   },
 });
 

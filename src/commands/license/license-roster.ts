@@ -104,7 +104,7 @@ export async function* licensesOfSheet(
     'not_found',
     `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${named}`,
     {
-      hint: 'What is missing is created with the same file and its options by license apply.',
+      hint: 'license apply with the same file and options creates what is missing.',
     },
   );
 }
@@ -173,5 +173,5 @@ export function warnOfNames(
   if (found.length === 0) return;
   const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
   const [names, texts] = found.length === 1 ? ['the name of a user', 'such a text'] : ['names of users', 'such texts'];
-  warn(`${place}: ${found.slice(0, maxNames).join(', ')}${rest} may not be ${names}: a spreadsheet writes ${texts}`);
+  warn(`${place}: ${found.slice(0, maxNames).join(', ')}${rest} may not be ${names}: spreadsheets write ${texts}`);
 }

@@ -26,11 +26,11 @@ export default command({
     until: textField('TIME', 'Only licenses created before this time'),
     from: textField(
       'FILE',
-      'A row for each row of this sheet, in its order, with the license of its user; - is standard input',
+      'Print a row for each row of this sheet, in its order, with the license of its user; - is standard input',
     ),
     ...rosterOptions,
     ...keepOptions,
-    active: flagField('Leave out retired licenses, and say how many there are'),
+    active: flagField('Omit retired licenses, and say how many there are'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [
@@ -45,7 +45,7 @@ export default command({
     {
       option: 'from',
       excludes: ['remote_user', 'match', 'code', 'size_allowance', 'since', 'until', 'active', 'limit', 'all_apps'],
-      hint: 'The sheet chooses the users. --where COLUMN=VALUE takes some of its rows, --jq a part of the result: --jq \'.[] | select(.created >= "2026-01-31")\'',
+      hint: 'The sheet selects the users. --where COLUMN=VALUE selects rows of it, --jq part of the result: --jq \'.[] | select(.created >= "2026-01-31")\'',
     },
     ...sheetRules,
     { option: 'keep_columns', needs: ['from'] },

@@ -26,7 +26,9 @@ export const settleOptions = {
 /** For a name that a filter may misread: the command looks for another license of it. */
 export const trustOption = {
   trust_list: {
-    ...flagField('Trust a list without a total if the server ignores the filter by user, or may misread the name'),
+    ...flagField(
+      'Treat the list as complete although the server reports no total (needed where it cannot filter by user)',
+    ),
     rare: 'never-two',
   },
 } as const satisfies Fields;
@@ -41,7 +43,7 @@ export const ensuringOptions = {
   send_again: {
     ...textField(
       'USER',
-      'Request a license for USER again, although an earlier request was answered and no list shows its license',
+      "Request USER's license again, even though an earlier request succeeded but its license never appeared",
     ),
     many: true,
     rare: 'never-two',
@@ -130,7 +132,7 @@ export async function openWriting(
     placesOf(app_code: number): Places {
       const own = ofApp.get(app_code);
       if (own) return own;
-      throw new Error(`application ${app_code} is no target of this run`);
+      throw new Error(`application ${app_code} is not part of this run`);
     },
   };
 }

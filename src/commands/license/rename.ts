@@ -13,7 +13,7 @@ import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: what is renamed stays so.',
+    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: it continues.',
   ],
   args: {
     remote_user: { ...soughtUser, required: false, help: 'The current name' },
@@ -27,7 +27,7 @@ export default command({
   },
   options: {
     ...renamingOptions,
-    from: textField('FILE', 'In place of U and NEW: a sheet with columns remote_user and new_remote_user'),
+    from: textField('FILE', 'Instead of U and NEW: a sheet with columns remote_user and new_remote_user'),
     ...rosterOptions,
   },
   examples: [

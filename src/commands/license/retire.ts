@@ -12,14 +12,14 @@ import { changedFields, changedShow } from './show.ts';
 export default command({
   about: [
     'The API cannot delete a license. So the command renames the user of the license to left-YEAR-MONTH-NAME-KEY, where KEY is the last four characters of the ' +
-      'key, and sets the smallest size. The key itself is not revoked. Take the user out of the roster too, or license apply creates a new license.',
+      'key, and sets the smallest size. The key itself is not revoked. Remove the user from the roster too, or license apply creates a new license.',
     'On a terminal the command shows the users and asks. It records each change on disk before it is sent: after a crash, run the same command again. It skips ' +
       'retired licenses, and refuses a license whose user has changed meanwhile.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
   options: {
-    remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' },
-    from: textField('FILE', 'In place of CODE: the users of a sheet or of a list of names; - is standard input'),
+    remote_user: { ...licenseFilters.remote_user, help: 'Instead of CODE: every license of that user' },
+    from: textField('FILE', 'Instead of CODE: the users in a sheet or a list of names; - is standard input'),
     ...rosterOptions,
   },
   examples: ['chatelaine license retire --remote-user physio-7740', 'chatelaine license retire --from left.csv'],

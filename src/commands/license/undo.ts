@@ -18,10 +18,10 @@ import { askAbout } from './ask-about.ts';
 
 export default command({
   about: [
-    'Restores the sizes, names and retired licenses that a run changed: RUN, or the last run on this computer that is no undo and is not undone. The command finds a license ' +
+    'Restores the sizes, names and retired licenses that a run changed: RUN, or the latest run that is neither an undo nor undone. The command finds a license ' +
       'by the user, the size and the last four characters of the key that the run left. It names and skips a license that somebody has changed since (exit code 8). ' +
       'It restores a name only if nobody has it now.',
-    'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too: it is in the history, and can be undone.',
+    'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too, and can be undone.',
     'On a terminal the command shows the plan and asks; elsewhere give RUN and --yes.',
   ],
   args: { run: runArgument },
@@ -88,7 +88,7 @@ export default command({
 
   fields: changedFields,
 
-  show: { ...changedShow, none: 'nothing of the run can be undone' },
+  show: { ...changedShow, none: 'nothing that the run did can be undone' },
 });
 
 function plannedUndo(step: UndoStep): PlannedChange {

@@ -9,7 +9,7 @@ import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts'
 
 export default command({
   about: [
-    'One CODE shows one license; several CODEs, or --remote-user, show a list. With --all-apps every stored application is asked. If the server does not know a ' +
+    'One CODE shows one license; several CODEs, or --remote-user, show a list. With --all-apps every stored application is queried. If the server does not know a ' +
       'code, the command looks for it in the list as people read codes by phone: in any case, with blanks, without dashes, O for 0, I and L for 1.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },

@@ -24,18 +24,18 @@ export default command({
     'A terminal shows a conversation in local time (-o text); -o table shows each message on a line. --fields time,url,content adds ' +
       'the time as RFC 3339 and the link of the message to any other format.',
     'Fetches the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
-      '--num-after are sent as typed, in one request. Messages are sorted by id, unless you give --sort.',
+      '--num-after are sent as given, in one request. Messages are sorted by id, unless you give --sort.',
   ],
   args: {
     link: textField(
       'LINK',
-      'A link of the web app, whole or from # on: the conversation; if the link leads to a message, from that message on',
+      'A link of the web app, complete or from # on: its conversation, from the linked message on',
     ),
   },
   options: {
     ...selectionOptions,
     envelope: {
-      ...flagField('With -o json: the whole answer of one request, with anchor and found_newest'),
+      ...flagField('With -o json: the complete response of one request, with anchor and found_newest'),
       rare: 'fetching',
     },
   },
@@ -103,7 +103,7 @@ async function answerTo(values: FetchValues, context: FetchParts): Promise<{ mes
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
   if (fields !== undefined)
-    throw usage('--fields chooses fields of messages, and --envelope is the whole answer', 'Use --jq.');
+    throw usage('--fields selects fields of messages, and --envelope prints the complete response', 'Use --jq.');
   const selection = selectionOf(values, await factsFor(values, context), context);
   const chat = context.chat();
   const { body, end } = await fetchEnvelope(chat, selection, context.warn).catch(async (cause: unknown) => {

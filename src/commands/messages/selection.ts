@@ -29,11 +29,11 @@ export const selectionOptions = {
     many: true,
     placeholder: 'OPERATOR=VALUE',
     suggest: 'terms',
-    help: 'Leave these out, as in --not sender=bot@example.com',
+    help: 'Omit these, as in --not sender=bot@example.com',
   },
   ...parameters,
   ...rangeOptions,
-  raw_content: flagField('The Markdown source in place of HTML'),
+  raw_content: flagField('The Markdown source instead of HTML'),
 } as const satisfies Fields;
 
 export type SelectionValues = Values<typeof selectionOptions>;

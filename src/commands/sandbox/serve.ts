@@ -21,25 +21,25 @@ const lines = Symbol('lines');
 
 export default command({
   about: [
-    'Serves the licensing API and the chat API until Ctrl-C, to this computer alone unless --listen says otherwise, with sample data: ' +
+    'Serves the licensing API and the chat API until Ctrl-C, on this computer only unless you give --listen, with sample data: ' +
       'two applications with licenses and activations, and an organization with channels, topics, views and snippets.',
-    'Once it listens, it prints the variables that point chatelaine at it, as lines for another shell to evaluate (--shell says which); -o json prints one object.',
-    'On another computer or in a container, replace the host in those variables by the name or address of this computer, and set ' +
+    'Once it listens, it prints the variables that point chatelaine at it, as lines that a shell evaluates (--shell); -o json prints one object.',
+    'On another computer or in a container, replace the host in those variables with the name or address of this computer, and set ' +
       `${consentVariable}=HOST:PORT.`,
-    'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
-      '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
+    'With --fault it misbehaves on purpose, so you can test your scripts against a bad network: ' +
+      '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for every Nth; rules are separated by semicolons, and the manual lists ' +
       'every fault.',
-    'The specification leaves the form of lists and answers of the licensing API open: --list-shape, --write-shape, --names, --filters and ' +
+    "The specification leaves the form of the licensing API's responses open: --list-shape, --write-shape, --names, --filters and " +
       '--stale imitate other servers.',
   ],
   options: {
     shell: {
       kind: 'string',
       choices: namesIn(settersOf),
-      help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
+      help: 'Shell for the lines that set the variables (default: sh; on Windows powershell)',
     },
     ...serveOptions,
-    ready_file: outputField('FILE', 'Also write the variables to this file, once the server listens'),
+    ready_file: outputField('FILE', 'Also write the variables to this file once the server listens'),
   },
   examples: [
     'chatelaine sandbox serve',

@@ -14,7 +14,7 @@ const settingColumns: readonly Column<SettingDescription>[] = [
 
 export default command({
   about: [
-    'These are the names and values that settings set takes. Words pick the settings whose name, values or help contain all of them. ' +
+    'Lists the names and values that settings set accepts. Words select the settings whose name, values or help contain all of them. ' +
       'level is the feature level of the chat server that a setting needs; chatelaine doctor shows yours. ' +
       'Nothing is sent; settings get shows the values that the account has.',
   ],

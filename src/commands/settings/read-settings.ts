@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 export default command({
   about: [
     'Without NAME, shows every setting that the server reports; others have no value. Passwords cannot be read.',
-    'The server is asked in one attempt, by a call outside the specification (POST /register), whose event queue is removed again.',
+    'Sends one request outside the specification (POST /register), whose event queue is removed afterwards.',
   ],
   args: {
     name: { kind: 'string', many: true, placeholder: 'NAME', suggest: 'settings', help: 'Only these settings' },

@@ -10,16 +10,16 @@ import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
 
 export default command({
   about: [
-    'Every value is validated before anything is sent. Choices are taken by name or number, and names may be written with dashes. ' +
-      'settings list shows every setting, and settings get the present values.',
-    'Passwords are never arguments: type the bare names old_password new_password to be asked for them, or use --from.',
+    'Every value is validated before anything is sent. Give choices by name or number; names may be written with dashes. ' +
+      'settings list shows every setting, and settings get the current values.',
+    'Passwords are never arguments: give the bare names old_password new_password to be prompted for them, or use --from.',
   ],
   args: {
     setting: { ...textField('NAME=VALUE', 'A setting and its value'), many: true, suggest: 'assignments' },
   },
   options: {
     from: textField('FILE', 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input'),
-    raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, as typed'), many: true },
+    raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, unchanged'), many: true },
   },
   examples: [
     'chatelaine settings set color_scheme=dark twenty_four_hour_time=true',

@@ -13,7 +13,7 @@ export default command({
   options: { missing_ok: flagField('A snippet that does not exist is not an error') },
   about: [
     'Digits are an id, anything else is a title; snippet list shows both. On a terminal the command shows the titles and asks ' +
-      'before it deletes; --yes answers.',
+      'before it deletes (--yes does not ask).',
   ],
   examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
 

@@ -34,9 +34,9 @@ const keepingOptions = {
     nonempty: true,
     negatable: true,
     placeholder: 'DIR',
-    help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
+    help: 'Folder for the archives, one for each topic (default: purges in the state folder); --no-archive makes none',
   },
-  files: flagField('Archive attached files too; one that cannot be kept ends the run before anything is deleted'),
+  files: flagField('Archive attached files too; if one cannot be fetched, nothing is deleted'),
   ...fileSizeOption,
 } as const satisfies Fields;
 
@@ -46,10 +46,10 @@ export default command({
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
     'A message counts as deleted if the command saw it right before a call, the server answered that call or a later one, and the message is not seen again. ' +
-      'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that the account can no longer see after such a call ' +
-      'counts as deleted, whatever the reason. What is written, moved, edited or attached during a call may be deleted without being archived. Ctrl-C waits for the response to that call, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
+      'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that is no longer visible after such a call ' +
+      'is counted as deleted, whatever the actual reason. What is written, moved, edited or attached during a call may be deleted without being archived. Ctrl-C waits for the response to that call, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
       'once.',
-    'Attached files go with the messages, on servers of today at once. The command shows their number first; --files archives them.',
+    'Attached files are deleted too – immediately, on current servers. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
       'this question.',
   ],
@@ -68,7 +68,7 @@ export default command({
     confirm: {
       kind: 'string',
       placeholder: 'NAME',
-      help: 'The name of the topic, or the number of several topics, in place of the question',
+      help: "The topic's name, or the number of topics, instead of a question",
     },
     max_messages: {
       kind: 'integer',
@@ -77,7 +77,7 @@ export default command({
       help: 'Stop before deleting more than N messages in total, counting earlier runs of this deletion',
     },
     missing_ok: flagField('A topic without messages is not an error; it also ends a deletion that was unseen'),
-    include_hidden: flagField('Delete also the messages that the plan of the organization hides'),
+    include_hidden: flagField("Also delete the messages that the organization's plan hides"),
     ...keepingOptions,
   },
   examples: [

@@ -11,7 +11,7 @@ export const holdOption = {
   hold: {
     ...textField(
       'FILE',
-      'Topics that are never deleted: a topic or its link on each line, or rows of channel and topic, or of ids, as topic list prints them; a rename ends a hold by name, and not one by ids; adds to CHATELAINE_HOLD',
+      'Never delete the topics in this file: a topic or link per line, or rows of channel and topic, or of ids, as topic list prints them; a rename ends a hold by name, but not by ids; adds to CHATELAINE_HOLD',
     ),
     many: true,
   },
@@ -61,7 +61,7 @@ async function holdsIn(path: string, context: HoldParts): Promise<readonly Topic
     nameOf: ({ topic_name = '' }) => topic_name,
     completion: async () => (row: HoldRow) => {
       if (row.topic_name === undefined && !namesTopics && idsOf(row).length === 0)
-        throw usage(`neither topic_name nor ids is there; the empty topic is '${emptyTopicName}'`);
+        throw usage(`topic_name and ids are both missing; the empty topic is '${emptyTopicName}'`);
       return row;
     },
   });
@@ -104,5 +104,5 @@ function idsOf({ ids = [], first_id, last_id }: HoldRow): readonly number[] {
   const listed: readonly unknown[] = Array.isArray(ids) ? ids : [ids];
   const all = [...listed, first_id, last_id].filter((id) => id !== undefined && id !== null);
   if (all.every((id): id is number => Number.isSafeInteger(id))) return [...new Set(all)];
-  throw usage('ids are no list of whole numbers');
+  throw usage('ids is not a list of whole numbers');
 }

@@ -9,10 +9,10 @@ import { channelArgument, readPlace } from './named-topics.ts';
 
 export default command({
   about: [
-    'Counts and dates come from the messages that the account can see: all of them are fetched, 5000 in a request, and what the server lists as topics of each channel that has messages. With --fields topic_name, it is asked only ' +
-      'for its list. The topic with the newest message comes first. Names that differ only by case ' +
+    "Counts and dates come from the messages that the account can see: all of them are fetched, 5000 per request. With --fields topic_name, the command only requests the server's list " +
+      'of topics. The topic with the newest message comes first. Names that differ only by case ' +
       'are one topic, as for topic delete. The link of a topic lists that topic alone.',
-    '--all-channels lists the topics of every channel, with totals below; topic delete --from takes that list as ndjson, csv or tsv.',
+    '--all-channels lists the topics of every channel, with totals below; topic delete --from accepts that list as ndjson, csv or tsv.',
   ],
   args: { channel: { ...channelArgument, required: false } },
   options: {

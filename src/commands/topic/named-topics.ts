@@ -119,7 +119,7 @@ async function readTopicRows(file: string, how: RosterValues, context: RosterPar
       keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldTopic(topic_name)}`,
       completion: async () => (row: Values<typeof rowFields>) => {
         if (row.stream_id === undefined && row.channel === undefined)
-          throw usage('neither stream_id nor channel is there');
+          throw usage('stream_id and channel are both missing');
         return { ...row, topic_name: row.topic_name ?? '' };
       },
     },

@@ -4,8 +4,8 @@ import { builtInViews, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 
 export const aboutBuiltIn =
-  `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed, and one that the server lacks is made. ` +
-  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, is taken too.';
+  `Built-in views are ${builtInViews.join(', ')}; you can pin and hide them, but not rename them; one that the server has not stored yet is created. ` +
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, works too.';
 
 export default pinning({ is_pinned: true }, [
   'chatelaine view pin narrow/is/starred',
@@ -30,7 +30,7 @@ function pinning({ is_pinned }: { readonly is_pinned: boolean }, examples: reado
       const fragments = new Set(await readFragments(texts, api, { chatAccount }));
       const pinOne = async (fragment: string) => {
         try {
-          const made = () => note(`the server had no view '${fragment}' of this account, and has it now`);
+          const made = () => note(`the server had not stored the view '${fragment}' yet: it was created`);
           return { ignored: await pinView(api, { fragment, is_pinned }, made), row: { fragment, is_pinned } };
         } catch (cause) {
           throw await withNearViews(cause, fragment, api);

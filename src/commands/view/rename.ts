@@ -59,7 +59,7 @@ async function wordsOf(words: readonly string[], input: Pick<Disk['disk'], 'read
   const asking = words.filter((word) => word === '-').length;
   if (asking === 0) return words;
   if (asking > 1 || words.length > 2)
-    throw usage('- is standard input: write it alone for many pairs, or once in place of a fragment or a name');
+    throw usage('- is standard input: give it alone for many pairs, or once instead of a fragment or a name');
   const lines = (await input.read('-')).split(/\r?\n/).filter((line) => line.trim() !== '');
   const [first] = lines;
   if (first === undefined) throw usage('standard input is empty');

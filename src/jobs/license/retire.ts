@@ -107,7 +107,7 @@ export async function retireMissing(
     const found = await ports.places.read(() => ports.api.view(key));
     const name = textOf(found, 'remote_user');
     if (name !== user.remote_user)
-      throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
+      throw new Failure('rejected', `the license belongs to '${name ?? ''}' now; it was not changed`);
     return retiredRow(user, 'retired', await changeLicense({ users, found, fields }, ports), sizeOf(found));
   });
 }

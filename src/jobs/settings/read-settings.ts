@@ -69,7 +69,7 @@ function readRaw(word: string): Assignment {
   const at = word.indexOf('=');
   if (at < 1) throw usage(`--raw '${word}': expected NAME=TEXT`);
   const name = word.slice(0, at);
-  if (/password/i.test(name)) throw usage(`--raw ${name}: a secret is never taken from the command line`);
+  if (/password/i.test(name)) throw usage(`--raw ${name}: a secret is never read from the command line`);
   // A server ignores a name in another spelling: target-users would change the caller's own settings.
   if (!/^[a-z][a-z0-9_]*$/.test(name))
     throw usage(`--raw ${name}: a name has lower-case letters, digits and underscores only`);

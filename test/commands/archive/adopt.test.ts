@@ -164,7 +164,7 @@ test('on a terminal --adopt asks once for all folders', async () => {
   expect(no.exitCode).toBe(130);
   const yes = await run(line, { ...as(first), tty: true, stdin: 'y\n' });
   expect(yes.exitCode).toBe(0);
-  expect(yes.stderr.split(`Go on with it as ${first.email}?`)).toHaveLength(2);
+  expect(yes.stderr.split(`Continue it as ${first.email}?`)).toHaveLength(2);
 });
 
 test('an archive of another server is never adopted', async () => {

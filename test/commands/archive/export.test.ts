@@ -400,7 +400,7 @@ describe('archive export', () => {
       expect({ exitCode, stdout, stderr }).toEqual({
         exitCode: 0,
         stdout: '',
-        stderr: '{"warning":"no archived message is chosen"}\n',
+        stderr: '{"warning":"no archived message matches"}\n',
       });
     });
 

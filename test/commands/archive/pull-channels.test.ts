@@ -206,7 +206,7 @@ test('needs a server that lists channels, and a folder that is no archive of its
   expect(await server.run(line(folder))).toMatchObject({ exitCode: 2 });
   const part = await server.run(`archive pull ${folder}2 --all-channels --dm 9`);
   expect(part.exitCode).toBe(2);
-  expect(part.stderr).toContain('--all-channels has a folder for each channel, and takes no --dm');
+  expect(part.stderr).toContain('--all-channels keeps a folder for each channel, and excludes --dm');
 });
 
 test('takes the same part of each channel, whose users are looked up once', async () => {

@@ -529,7 +529,7 @@ describe('archive pull --recheck', () => {
     const again = await service.run(`archive pull ${folder} --recheck -o json`);
 
     expect(stderr).toBe(
-      '2 archived messages are no longer visible: deleted, or moved out of sight\nmoved to #firmware > elsewhere (1)\n',
+      '2 archived messages are no longer visible: deleted, or moved where this account cannot see them\nmoved to #firmware > elsewhere (1)\n',
     );
     expect(JSON.parse(stdout)).toMatchObject({ messages: count, edited: 3, moved: 1, gone: 2, back: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, gone: 0, back: 0 });

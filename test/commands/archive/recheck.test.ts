@@ -142,7 +142,9 @@ test('messages that move to a private channel while a recheck reads, and new one
   const last = await service.recheck();
 
   expect([first, second, last].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
-  expect(first.stderr + second.stderr).toContain('no longer visible: deleted, or moved out of sight');
+  expect(first.stderr + second.stderr).toContain(
+    'no longer visible: deleted, or moved where this account cannot see them',
+  );
   expect(service.sandbox.state.messages().filter(({ id }) => moved.includes(id))).toHaveLength(moved.length);
   expect(
     changesIn(service.folder)
@@ -169,7 +171,9 @@ test('--sender: what moved out of sight, what was deleted, and what moved within
 
   expect(countsOf(seen)).toEqual({ edited: 0, moved: 1, gone: 2, back: 0 });
   expect(goneIn(folder)).toEqual({ unknown: [first?.id, third?.id] });
-  expect(seen.stderr).toContain('2 archived messages are no longer visible: deleted, or moved out of sight');
+  expect(seen.stderr).toContain(
+    '2 archived messages are no longer visible: deleted, or moved where this account cannot see them',
+  );
 });
 
 test('a message that was edited while it was out of sight: back, and edited', async () => {

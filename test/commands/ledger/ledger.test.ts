@@ -313,7 +313,7 @@ describe('with a database', needs('postgresql'), () => {
     await runIt([...login.split(' '), '--ledger', cluster.url], given);
     await runIt(login, given);
     const status = await runIt('ledger status', { home, bare: true });
-    expect([status.exitCode, status.stderr]).toEqual([0, 'No run works, and none has left anything.\n']);
+    expect([status.exitCode, status.stderr]).toEqual([0, 'No run is active, and none left an open request.\n']);
     const line = 'license ensure --remote-user of-profile --size-allowance 4 -o json';
     const gone = { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' };
     expect((await runIt(line, { home, bare: true, env: gone })).exitCode).toBe(7);

@@ -878,7 +878,7 @@ describe('what is shown', () => {
     const { apply } = await service();
     const ran = await apply('--dry-run', csv(['4.71E+11', '1-Mar', 'ada', '3E5', 'Mar-24']));
     expect(ran.lines[0]).toContain(
-      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may not be names of users: a spreadsheet writes such texts",
+      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may not be names of users: spreadsheets write such texts",
     );
   });
 
@@ -930,7 +930,7 @@ describe('what is shown', () => {
 
     expect(ran.lines).toEqual([
       'chatelaine: interrupted',
-      'hint: Nothing was sent. To go on:',
+      'hint: Nothing was sent. To continue:',
       `  chatelaine license apply ${roster}`,
     ]);
   });

@@ -106,7 +106,7 @@ describe('license edit --match', () => {
 
   test.each([
     ["--match 'nobody*' --size-allowance 4", 5, "no user matches 'nobody*'"],
-    ["--match '*' --remote-user eva", 2, '--match changes sizes alone'],
+    ["--match '*' --remote-user eva", 2, '--match only changes sizes'],
     ['--size-allowance 4', 2, 'give either CODE or --match GLOB'],
   ])('%s', async (words, exitCode, message) => {
     const { run } = await openSandbox();

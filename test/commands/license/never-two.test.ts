@@ -159,5 +159,5 @@ test('a user with a blank at an end is refused: a server that cuts it off would 
   const applied = await run(service, 'license apply -', { stdin: 'remote_user,size_allowance\n"bob ",3\n' });
 
   expect([ensured.exitCode, applied.exitCode, service.seen]).toEqual([2, 2, []]);
-  expect(applied.stderr).toContain('standard input:2: remote_user: begins or ends with a blank');
+  expect(applied.stderr).toContain('standard input:2: remote_user: begins or ends with a space');
 });

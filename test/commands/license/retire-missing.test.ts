@@ -95,7 +95,7 @@ describe('nothing is sent', () => {
       'where nobody is asked and no number is typed',
       users(1, 10),
       '',
-      '--retire-missing needs --max-retire N where nobody is asked',
+      '--retire-missing needs --max-retire N without a terminal',
     ],
     [
       'above --max-retire',
@@ -155,7 +155,7 @@ test('a row that fails keeps everybody; the same command goes on when it is mend
   const { apply, held } = await serviceWith([], { faults });
   const failed = await apply(['ada', ...users(1, 10)], '--max-retire 1 --retries 0 --settle 10ms -o json');
   expect(failed.exitCode).toBeGreaterThan(7);
-  expect(failed.stderr).toContain('no license was retired: that is done once every row has its license');
+  expect(failed.stderr).toContain('no license was retired: that happens only once every row has its license');
   expect(held()).toContain('user-0 4');
 });
 
@@ -216,6 +216,6 @@ test('a license that is of another user by then is not changed: exit 8', async (
 
   expect({ exitCode, message: error?.message, isHers: held().includes('grace 4') }).toEqual({
     ...{ exitCode: 8, isHers: true },
-    message: expect.stringContaining("the license is that of 'grace' by now; it was not changed") as string,
+    message: expect.stringContaining("the license belongs to 'grace' now; it was not changed") as string,
   });
 });

@@ -186,8 +186,8 @@ test('every bad line of a plan is named, and a newer version says so', async () 
 
 test.each([
   ['roster.csv --plan plan.ndjson', 'give either one roster (FILE or --file FILE) or --plan FILE'],
-  ['--plan plan.ndjson --size-allowance 3', '--size-allowance is about a roster, and --plan has none'],
-  ['--plan plan.ndjson --retire-missing', '--retire-missing is about a roster, and --plan has none'],
+  ['--plan plan.ndjson --size-allowance 3', '--size-allowance applies to a roster, and --plan has none'],
+  ['--plan plan.ndjson --retire-missing', '--retire-missing applies to a roster, and --plan has none'],
   ['roster.csv --write-plan plan.ndjson', '--write-plan needs --dry-run'],
 ])('license apply %s is refused', async (words, message) => {
   const ran = await runWith(fakeService(), `license apply ${words} -o json`);

@@ -28,7 +28,7 @@ describe('license list --from', () => {
     expect(ran.exitCode).toBe(5);
     expect(ran.error).toMatchObject({
       message: '1 of 3 users has no license: zoe',
-      hint: 'What is missing is created with the same file and its options by license apply.',
+      hint: 'license apply with the same file and options creates what is missing.',
     });
     const rows = (JSON.parse(ran.stdout) as Record<string, unknown>[]).map(
       ({ Name, Ort, license_code, remote_user, size_allowance }) => [
@@ -82,7 +82,7 @@ describe('license list --from', () => {
       expect(error).toMatchObject({
         exit: 2,
         message: `--from and ${words.split(' ')[0] ?? ''} exclude each other`,
-        hint: `The sheet chooses the users. --where COLUMN=VALUE takes some of its rows, --jq a part of the result: --jq '${part}'`,
+        hint: `The sheet selects the users. --where COLUMN=VALUE selects rows of it, --jq part of the result: --jq '${part}'`,
       });
     },
   );

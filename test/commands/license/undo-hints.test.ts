@@ -22,7 +22,11 @@ test('edit --app-code says how to move the license back, not an undo that finds 
   const { moved, home } = await move({ app_code: 8 }, '--app-code 8');
   expect([moved.exitCode, moved.lines.slice(-3)]).toEqual([
     0,
-    ['app_code 7 -> 8', 'no undo moves it back:', '  chatelaine license edit CODE --app-code 7'],
+    [
+      'app_code 7 -> 8',
+      'license undo cannot revert this; to move it back:',
+      '  chatelaine license edit CODE --app-code 7',
+    ],
   ]);
   const shown = await run(fakeService(), 'license history -o json --jq .[0].change', { home });
   expect(shown.stdout).toBe('moved from application 7\n');
@@ -32,7 +36,10 @@ test('edit --app-code says how to move the license back, not an undo that finds 
 
 test('edit of application and size says both, and offers no undo', async () => {
   const { moved } = await move({ app_code: 8, size_allowance: 9 }, '--app-code 8 --size-allowance 9');
-  expect(moved.lines.slice(-3, -1)).toEqual(['resized 4 -> 9, app_code 7 -> 8', 'no undo moves it back:']);
+  expect(moved.lines.slice(-3, -1)).toEqual([
+    'resized 4 -> 9, app_code 7 -> 8',
+    'license undo cannot revert this; to move it back:',
+  ]);
 });
 
 test('one strange name is one: not names of users', async () => {
@@ -40,7 +47,7 @@ test('one strange name is one: not names of users', async () => {
   const { stderr } = await runHere('license apply - --dry-run', {
     stdin: 'remote_user,size_allowance\nSumme,3\nada,2\n',
   });
-  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: a spreadsheet writes such a text\n");
+  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: spreadsheets write such a text\n");
 });
 
 test.each([

@@ -93,7 +93,7 @@ test.each(['--dry-run', 'RUN -y'])(
 
     expect(created.exitCode).toBe(0);
     expect(lines).toEqual([
-      'nothing of the run can be undone',
+      'nothing that the run did can be undone',
       'The run created one license, which cannot be undone. To retire:',
       '  chatelaine license retire --remote-user ada',
     ]);

@@ -467,7 +467,7 @@ describe('--envelope', () => {
     [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /answer of one request/],
     ['--limit 5 -o csv', /one JSON document/],
     ['--limit 5', /one JSON document/],
-    ['--limit 5 --fields id -o json', /chooses fields of messages/],
+    ['--limit 5 --fields id -o json', /selects fields of messages/],
   ])('%s is refused, and nothing is sent', async (line, why) => {
     const service = fakeService();
 

@@ -163,7 +163,7 @@ describe('topic delete --from rows of channel and topic', () => {
   });
 
   test.each([
-    ['{"topic_name":"lunch"}', 'neither stream_id nor channel is there'],
+    ['{"topic_name":"lunch"}', 'stream_id and channel are both missing'],
     ['{"stream_id":5}', 'topic_name is missing'],
     [
       '{"stream_id":5,"topic_name":"lunch"}\n{"stream_id":5,"topic_name":"LUNCH"}',

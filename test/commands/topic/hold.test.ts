@@ -218,8 +218,8 @@ describe('a hold whose messages no channel shows', () => {
 describe('the file', () => {
   test.each([
     ['empty', '\n', 'names no topic"'],
-    ['a row of nothing', 'channel,ids\nkitchen,\n', 'neither topic_name nor ids is there'],
-    ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids are no list of whole numbers'],
+    ['a row of nothing', 'channel,ids\nkitchen,\n', 'topic_name and ids are both missing'],
+    ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids is not a list of whole numbers'],
   ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {
     const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);
 

@@ -711,7 +711,7 @@ describe('what is said', () => {
 
     const { exitCode, stderr } = await server.run(line, { stdin: 'a\\\\b\n' });
 
-    expect(stderr.includes('both are there')).toBe(exit === 2);
+    expect(stderr.includes('the list contains both')).toBe(exit === 2);
     expect([exitCode, server.messages.map(({ subject }) => subject)]).toEqual([exit, stay]);
   });
 

@@ -173,7 +173,7 @@ describe('a built-in view that has no row on the server', () => {
 
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual([{ fragment, is_pinned }]);
-    expect(stderr).toContain(`the server had no view '${fragment}' of this account, and has it now`);
+    expect(stderr).toContain(`the server had not stored the view '${fragment}' yet: it was created`);
     const [made] = sandbox.state.views().filter((view) => view.fragment === fragment && view.user_id === 8);
     expect(made).toMatchObject({ is_pinned, name: null });
     expect((await run(`view ${verb} ${fragment}`)).stderr).toBe('');

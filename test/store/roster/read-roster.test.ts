@@ -135,7 +135,7 @@ describe('a spreadsheet', () => {
     'hand-cut-off.csv': ':3: 2 cells, and the header has 3; the file may be cut off here',
     'hand-no-header.csv': ': the header lacks remote_user and size_allowance; it has ada, 4',
     'hand-open-quote.csv': ':3: not valid CSV: quote not closed',
-    'hand-quoted-blank.csv': ':2: remote_user: begins or ends with a blank',
+    'hand-quoted-blank.csv': ':2: remote_user: begins or ends with a space',
     'hand-repeated.csv': ":6: user 'ada' is already on line 3",
     'hand-stray-quote.csv': ':2: not valid CSV: invalid opening quote',
     'hand-utf16-without-mark.csv': ': this is not text, or UTF-16 without a byte order mark',
