@@ -44,7 +44,7 @@ export interface Call {
   readonly download?: Download;
 }
 
-/** Takes the body of a 200 in place of memory, anew at each attempt. */
+/** Takes the body of a 200 in place of memory, again at each attempt. */
 export interface Download {
   /** Of the body, decompressed; a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes: number;
