@@ -1,6 +1,6 @@
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, usage } from '../core/failure.ts';
-import { type Calendar, dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
+import { type Calendar, dayAndMoment, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
@@ -35,10 +35,7 @@ export function readTime(flag: string, text: string, context: TimeParts): Millis
   const moment = labelled(flag, () => parseMoment(text, calendar));
   if (moment !== parseMoment(text, context.clock))
     context.warn(`${skewText(skewOf(context.clock))}: ${flag} ${text} counts from the server's time`);
-  const said = context.interactive()
-    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, calendar.now())}`
-    : undefined;
-  context.note(said ?? `${flag} ${text}: ${dayAndMoment(moment)}`);
+  context.note(`${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;
 }
 

@@ -88,17 +88,6 @@ export function dayAndMoment(moment: Milliseconds): string {
   return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${momentText(moment)}`;
 }
 
-const months = 'January February March April May June July August September October November December'.split(' ');
-
-/** The same as people say it: `Monday 23 November, 00:00 (+01:00)`, with the year where it is another one. */
-export function dayInWords(moment: Milliseconds, now: Milliseconds): string {
-  const [weekday = '', written = ''] = dayAndMoment(moment).split(' ');
-  const date = new Date(moment);
-  const year = date.getFullYear() === new Date(now).getFullYear() ? '' : ` ${date.getFullYear()}`;
-  const day = `${date.getDate()} ${months[date.getMonth()] ?? ''}${year}`;
-  return `${weekday} ${day}, ${written.slice(11, 16)} (${written.slice(19)})`;
-}
-
 /** UTC seconds of a server as RFC 3339; null for what is no number, and for what is beyond all calendars. */
 export function utcText(seconds: unknown): string | null {
   const date = new Date(typeof seconds === 'number' ? seconds * 1000 : NaN);

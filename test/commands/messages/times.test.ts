@@ -287,15 +287,6 @@ describe('--older-than', () => {
   });
 });
 
-test.each([
-  ['--since', '2026-02-28', 'since Saturday 28 February, 00:00 (+00:00)'],
-  ['--until', '2025-01-01', 'until Wednesday 1 January 2025, 00:00 (+00:00)'],
-])('a terminal says %s %s as people do', async (flag, text, said) => {
-  const server = await openChatServer({ messages: [] });
-  const { lines } = await server.run(['messages', 'fetch', flag, text], { tty: true, env: { TZ: 'UTC' } });
-  expect(lines[0]).toBe(said);
-});
-
 test('--older-than 3m has two readings: exit 2', async () => {
   const server = await openChatServer({ messages: [] });
   const { exitCode, error } = await server.run('topic list 5 --older-than 3m -o json');
