@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/core/system.ts';
 import { addMessage } from '../../src/sandbox/chat/post.ts';
 import type { Organization } from '../../src/sandbox/records.ts';
-import { licenseCode } from '../../src/sandbox/sample/organization.ts';
 import { startSandbox as start, type SandboxOptions as OwnOptions } from '../../src/sandbox/server.ts';
 import type { State, Store } from '../../src/sandbox/state.ts';
 import { frontOf, type LicenseShape } from './license-shapes.ts';
@@ -23,19 +22,6 @@ export async function startSandbox({ licenseShape, ownShape, ...options }: Sandb
     licensingFront: licenseShape && frontOf(licenseShape, options.clock),
   });
   return { ...sandbox, state: inspect(store, options.clock) };
-}
-
-/** A seed of that many more licenses; their users are `load-1`, `load-2` and so on. */
-export function moreLicenses(count: number, app_code = 4711): (state: State) => void {
-  return (state) => {
-    const number = state.counters.get('license') ?? 0;
-    for (let index = 1; index <= count; index += 1) {
-      const license_code = licenseCode(number + index);
-      const row = { license_code, remote_user: `load-${index}`, app_code, size_allowance: 1 + (index % 18) };
-      state.licenses.put(license_code, { ...row, created: '2026-03-10T12:00:00Z' });
-    }
-    state.counters.put('license', number + count);
-  };
 }
 
 /** What a test may look at and change while the sandbox runs; changes made here are never in the shared log. */

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { faultKinds, type FaultKind, readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
+import { readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
 import { started, type Running } from './start.ts';
 
 const kinds = (faults: readonly (SandboxFault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');
@@ -27,14 +27,6 @@ test('counted faults: the next N, after S have passed', () => {
   const drawn = Array.from({ length: 6 }, () => faults.draw('GET', '/v1/license/'));
 
   expect(kinds(drawn)).toEqual(['-', 'reset', 'reset', '-', '500', '-']);
-});
-
-test('counted faults: each Nth, also beside others', () => {
-  const faults = readFaults('*=early/3@10,502#1+3', 1);
-
-  const drawn = Array.from({ length: 9 }, () => faults.draw('POST', '/api/v1/streams/1/delete_topic'));
-
-  expect(kinds(drawn)).toEqual(['-', '-', 'early', '502', '-', 'early', '-', '-', 'early']);
 });
 
 test('the seed alone decides which requests are hit', () => {
@@ -162,29 +154,6 @@ test.each([
   expect(running.log[0]).toMatchObject({ fault: kind, committed, status: status === 'broken' ? null : status });
 });
 
-test('every kind of fault is tried in this file', () => {
-  const elsewhere: FaultKind[] = [
-    'delay-commit',
-    'delay-commit-504',
-    'hang',
-    'hang-after',
-    'slow',
-    'early',
-    'early-502',
-    'early-500',
-    'goes-on',
-    'complete-nothing',
-  ];
-  const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
-  const table =
-    'drop-before drop-after reset reset-after 500 502 503 504 500-after 502-after 502-stray 503-after 504-after 429 429-html cut';
-  const rest = 'content-type html huge redirect redirect-307 error-in-200 empty json-garbage';
-
-  expect(Object.keys(faultKinds).sort()).toEqual(
-    [...elsewhere, ...waits, ...table.split(' '), ...rest.split(' ')].sort(),
-  );
-});
-
 test('502-stray: a 200 that nobody asked for comes before the answer to the next request of the connection', async () => {
   const { sandbox } = await started({ faults: readFaults('POST /v1/license/=502-stray#1', 1) });
   const socket = createConnection(sandbox.port, '127.0.0.1');
@@ -202,24 +171,6 @@ test('502-stray: a 200 that nobody asked for comes before the answer to the next
 
   expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['502', '200', '200']);
   expect(text).toMatch(/content-length: 2\r\n\r\n\[\]HTTP/);
-});
-
-test.each([
-  ['429-float', '1.500807374954224', 1.500807374954224],
-  ['429@3s', '3.000807374954224', 3.000807374954224],
-  ['429-int', '2', 2],
-  ['429-date', 'Mon, 16 Mar 2026 09:00:02 GMT', undefined],
-  ['429-null', undefined, null],
-  ['429-tiny', '0.008', 0.008],
-  ['429-long', '86400', 86400],
-])('%s: retry-after is %s in the header and %j in the body', async (fault, header, field) => {
-  const { chat } = await started({ faults: readFaults(`*=${fault}`, 1) });
-
-  const { status, headers, body } = await chat('GET', '/users/me');
-
-  expect(status).toBe(429);
-  expect(headers['retry-after']).toBe(header);
-  expect((body as Record<string, unknown>)['retry-after']).toBe(field);
 });
 
 test.each([
@@ -249,20 +200,6 @@ test('closing commits what is delayed, at once', async () => {
   expect(running.sandbox.state.licenses().at(-1)).toMatchObject({ remote_user: 'faulty' });
 });
 
-test('a dozen late commits at once are nothing that Node warns of', async () => {
-  const warnings: string[] = [];
-  const note = ({ message }: Error): void => void warnings.push(message);
-  process.on('warning', note);
-  onTestFinished(() => void process.off('warning', note));
-  const running = await started({ faults: readFaults('*=delay-commit@1d', 1) });
-
-  await Promise.all(Array.from({ length: 12 }, () => post(running)));
-  await expect.poll(running.clock.sleeping).toBe(12);
-  await running.sandbox.close();
-
-  expect(warnings).toEqual([]);
-});
-
 test.each([
   ['hang', 0],
   ['hang-after', 1],
@@ -290,27 +227,6 @@ test('slow: the answer comes whole, piece by piece over its time', async () => {
 
   expect((await answer).body).toMatch(whole);
   expect(pieces).toBeGreaterThan(10);
-});
-
-test('latency comes before the answer', async () => {
-  const running = await started({ latency: 300 });
-  const answer = post(running);
-  await expect.poll(running.clock.sleeping).toBe(1);
-  expect(running.sandbox.state.licenses().at(-1)?.remote_user).not.toBe('faulty');
-  running.clock.advance(300);
-
-  expect((await answer).status).toBe(201);
-});
-
-test('a body above 25 MB ends at the proxy', async () => {
-  const { sandbox } = await started();
-
-  const answer = await fetch(`${sandbox.chat.site}/api/v1/settings`, {
-    method: 'PATCH',
-    body: Buffer.alloc(26 * 1024 * 1024),
-  });
-
-  expect(answer.status).toBe(413);
 });
 
 const logOfGeneral = (running: Running) => running.sandbox.state.topic('general', 'calibration log').length;

@@ -3,7 +3,6 @@ import { isAddress } from '../../src/sandbox/chat/identity.ts';
 import { render } from '../../src/sandbox/chat/render.ts';
 import { highlight, searchTest } from '../../src/sandbox/chat/search.ts';
 import { readMultipart } from '../../src/sandbox/multipart.ts';
-import { started } from './start.ts';
 
 const many = 250_000;
 
@@ -22,18 +21,6 @@ const bodies: readonly (readonly [name: string, body: string])[] = [
 
 test.each(bodies)('a multipart body of %s is read in linear time', async (_name, body) => {
   expect(await readMultipart(types, Buffer.from(body))).toBeInstanceOf(URLSearchParams);
-});
-
-test('a multipart form gives its fields, and no files', async () => {
-  const part = (head: string, text: string) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
-  const body = `${part('name="topic"', 'a\r\nb ✔')}${part('name="f"; filename="f.txt"', 'no')}${part('name="topic"', 'c')}--x--\r\n`;
-
-  const form = await readMultipart(types, Buffer.from(body));
-
-  expect([...form]).toEqual([
-    ['topic', 'a\r\nb ✔'],
-    ['topic', 'c'],
-  ]);
 });
 
 test.each([
@@ -58,13 +45,4 @@ test.each([
   expect(render(text).length).toBeGreaterThan(many / 2);
   expect(highlight(text, 'quay')).toBe(text);
   expect(searchTest(`quay ${text}`)).toBeTypeOf('function');
-});
-
-test('a form of a million characters does not keep the other API waiting', async () => {
-  const { chat, licensing } = await started();
-  const form = { type: 'stream', to: 'general', topic: 't', content: '['.repeat(1_000_000) };
-
-  const [post, list] = await Promise.all([chat('POST', '/messages', { form }), licensing('GET', '/license/')]);
-
-  expect([post.status, list.status]).toEqual([200, 200]);
 });

@@ -82,22 +82,6 @@ test('a later sandbox resumes where the last one ended, and gives out no code tw
   expect(one.body).not.toEqual(two.body);
 });
 
-test('many at once from two sandboxes: every license is there once', async () => {
-  const data = sharedData();
-  const both = [await started({ persistence: data.open() }), await started({ persistence: data.open() })];
-
-  await Promise.all(
-    both.flatMap(({ licensing }) =>
-      Array.from({ length: 25 }, () => licensing('POST', '/license/', { json: license })),
-    ),
-  );
-
-  const { body } = await (
-    await started({ persistence: data.open() })
-  ).licensing('GET', '/license/', { query: { remote_user: 'shared' } });
-  expect(new Set((body as { license_code: string }[]).map(({ license_code }) => license_code)).size).toBe(50);
-});
-
 test('the log holds changes alone: one record a request, none for reads and refusals, never the sample', async () => {
   const data = sharedData();
   const { licensing, chat } = await started({ persistence: data.open() });
@@ -138,21 +122,6 @@ test('a log that was begun again takes everything back to the sample', async () 
 
   expect(body).toEqual([]);
   expect(running.sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 3, 4]);
-});
-
-test('records of another kind are passed over', async () => {
-  const data = sharedData();
-  data.records.push(
-    null,
-    'text',
-    { format: 9 },
-    [null, { table: 'nosuch', key: 1, value: 1 }],
-    [{ table: 'snippets', key: 3 }],
-  );
-  const running = await started({ persistence: data.open() });
-
-  expect((await running.chat('GET', '/saved_snippets')).status).toBe(200);
-  expect(running.sandbox.state.snippets()).toHaveLength(4);
 });
 
 test('a port that is taken is an error, and closing frees it', async () => {

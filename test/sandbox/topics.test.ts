@@ -50,20 +50,6 @@ test.each([
   expect(running.sandbox.state.topic('general', 'calibration log')).toEqual([]);
 });
 
-test('exactly as many messages as there is time for: incomplete, though nothing is left', async () => {
-  const running = await started({ extraMessages: { channel: 'firmware', topic: 'load', count: 200 } });
-
-  expect((await remove(running, 2, 'load')).body).toEqual(success({ complete: false }));
-  expect(running.sandbox.state.topic('firmware', 'load')).toEqual([]);
-});
-
-test('without time for a batch nothing is ever deleted', async () => {
-  const running = await started({ deleteBatches: 0 });
-
-  expect((await remove(running, 1, 'lunch')).body).toEqual(success({ complete: false }));
-  expect(running.sandbox.state.topic('general', 'lunch')).toHaveLength(5);
-});
-
 test('the name is compared without regard to case, whole and untrimmed', async () => {
   const running = await started();
   const count = () => running.sandbox.state.messages().length;
@@ -77,15 +63,6 @@ test('the name is compared without regard to case, whole and untrimmed', async (
   expect(count()).toBe(before - 8);
   await remove(running, 1, '✔ DROPPED samples at 120 Hz');
   expect(count()).toBe(before - 14);
-});
-
-test('the same topic of another channel stays', async () => {
-  const running = await started();
-  running.sandbox.state.post({ channel: 'firmware', topic: 'lunch', content: 'Here too.' });
-
-  await remove(running, 1, 'lunch');
-
-  expect(running.sandbox.state.topic('firmware', 'lunch')).toHaveLength(1);
 });
 
 test.each([
@@ -112,23 +89,6 @@ test.each([
     status: 400,
     body: { result: 'error', msg: 'Invalid channel ID', code: 'BAD_REQUEST' },
   });
-});
-
-test('unknown parameters are named', async () => {
-  const { chat } = await started();
-
-  const { body } = await chat('POST', '/streams/1/delete_topic', { form: { topic_name: 'x', dont_block: 'true' } });
-
-  expect(body).toEqual(success({ complete: true, ignored_parameters_unsupported: ['dont_block'] }));
-});
-
-test('the end of a topic takes away who follows it', async () => {
-  const running = await started();
-  await remove(running, 1, 'License Audit');
-  running.sandbox.state.post({ channel: 'general', topic: 'license audit', content: 'Anew.' });
-
-  const query = { anchor: 'newest', num_before: '9', narrow: '[{"operator":"is","operand":"followed"}]' };
-  expect((await running.chat('GET', '/messages', { query })).body).toMatchObject({ messages: [] });
 });
 
 test('messages can be sent to a channel, so that a topic grows while it is purged', async () => {

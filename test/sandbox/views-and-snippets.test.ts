@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { builtInViews } from '../../src/schema/view.ts';
 import { started } from './start.ts';
 
 const success = { status: 200, body: { result: 'success', msg: '' } };
@@ -45,26 +44,6 @@ test('a fragment may come with slashes, encoded slashes, double slashes', async 
   }
 });
 
-test.each(builtInViews)('the built-in view %s takes no name', async (fragment) => {
-  const { chat } = await started();
-
-  expect(await chat('PATCH', `/navigation_views/${fragment}`, { form: { name: 'Mine' } })).toEqual(
-    expect.objectContaining(refused(400, 'Built-in views cannot have a custom name.')),
-  );
-});
-
-test('neither pin nor name is a success that changes nothing; a bot may', async () => {
-  const { chat, log } = await started();
-
-  const answer = await chat('PATCH', '/navigation_views/narrow/channel/3-releases', {
-    as: 'release-bot',
-    form: { x: '1' },
-  });
-
-  expect(answer.body).toEqual({ ...success.body, ignored_parameters_unsupported: ['x'] });
-  expect(log.map(({ committed }) => committed)).toEqual([false]);
-});
-
 test.each([
   ['a built-in one with a name', 'inbox', { name: 'Mine' }, 400, 'Built-in views cannot have a custom name.'],
   ['a built-in one without a row', 'drafts', { is_pinned: 'true' }, 404, 'Navigation view does not exist.'],
@@ -107,20 +86,4 @@ test('snippets are listed and deleted by their owner alone, once', async () => {
   expect(await chat('DELETE', '/saved_snippets/3', { as: 'tomas' })).toMatchObject(success);
   expect(await chat('DELETE', '/saved_snippets/3', { as: 'tomas' })).toMatchObject(absent);
   expect(sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 2, 4]);
-});
-
-test.each([
-  [389, 'PATCH', '/navigation_views/inbox', 404],
-  [390, 'PATCH', '/navigation_views/inbox', 200],
-  [389, 'GET', '/navigation_views', 404],
-  [296, 'DELETE', '/saved_snippets/1', 404],
-  [297, 'DELETE', '/saved_snippets/1', 200],
-  [296, 'GET', '/saved_snippets', 404],
-])('level %i: %s %s is %i', async (featureLevel, method, path, status) => {
-  const { chat } = await started({ featureLevel });
-
-  const answer = await chat(method, path);
-
-  expect(answer.status).toBe(status);
-  expect(answer.headers['content-type']).toBe(status === 404 ? 'text/html; charset=utf-8' : 'application/json');
 });
