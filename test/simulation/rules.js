@@ -117,8 +117,8 @@ export const rules = [
     ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
     [
       'an answer is recorded at once',
-      '        this.#pending.passed(sent ?? elapsed());\n        await ended(end);\n',
-      '        this.#pending.passed(sent ?? elapsed());\n',
+      '        pending.passed(sent ?? elapsed());\n        await ended(end);\n',
+      '        pending.passed(sent ?? elapsed());\n',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/pending-writes.ts', [
@@ -128,17 +128,17 @@ export const rules = [
     ['a lookup beside a write proves nothing', '(wasQuiet || !isLate(one))', 'true'],
     [
       'what was shown counts as the last one that ended',
-      '      this.#run.last = this.#world.elapsed();\n      this.passed(pending.sent);',
-      '      this.passed(pending.sent);',
+      '    this.run.last = this.#world.elapsed();\n    this.passed(one.sent);',
+      '    this.passed(one.sent);',
     ],
   ]),
-  ...inFile('apply', 'jobs/license/pending.ts', [
+  ...inFile('apply', 'jobs/license/pending-writes.ts', [
     ['n requests have n times --settle', 'own.last + n * settle', 'own.last + settle'],
-    ['beside a write nothing that ran out of time is settled', "own.underWay > 0 ? 'not yet' : ", ''],
+    ['beside a write nothing that ran out of time is settled', 'own.underWay > 0 ? Infinity : ', ''],
     [
       'an early break is settled by what was sent later',
-      'return Math.min(ended + n * settle, (laterPassed ?? Infinity) + settle);',
-      'return ended + settle;',
+      'Math.min(ended + n * settle, laterPassed + settle);',
+      'ended + settle;',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/next-step.ts', [
@@ -171,7 +171,7 @@ export const rules = [
       'before);\n  const [only',
     ],
   ]),
-  ...inFile('ensure', 'jobs/license/perform.ts', [
+  ...inFile('ensure', 'jobs/license/case-lookups.ts', [
     [
       'what an earlier run asked for is waited for',
       'pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));',
@@ -179,19 +179,11 @@ export const rules = [
     ],
   ]),
   ...inFile('apply', 'jobs/license/give.ts', [
-    [
-      'who got more than one POST is looked up once more',
-      "if (step.do === 'create' && one.sent) this.#resent.add(one.asked);",
-      '',
-    ],
+    ['who got more than one POST is looked up once more', 'if (one.sent) this.#resent.add(one.asked);', ''],
   ]),
-  ...inFile('apply', 'jobs/license/first-creations.ts', [
-    [
-      'the first creation is found before the second is sent',
-      "if (this.#isProved(asked)) return send('any');",
-      "return send('any');",
-    ],
-    ['a first creation that no list shows bars the next ones', 'if (failure) this.#breaker.stop(failure);', ''],
+  ...inFile('apply', 'jobs/license/creation-requests.ts', [
+    ['the first creation is found before the second is sent', 'if (this.#isProved(one.asked)) return', 'return'],
+    ['a first creation that no list shows bars the next ones', 'this.#state.stop(stillOpen(open));', ''],
     [
       'a first creation of a moment ago is looked for again',
       'if (!shown && wait > 0) {',
@@ -431,7 +423,7 @@ export const rules = [
       'const api = [...known.values()][0] ?? context',
     ],
   ]),
-  ...inFile('rosters', 'jobs/license/circuit-breaker.ts', [
+  ...inFile('rosters', 'jobs/license/give-ports.ts', [
     ['a refused key ends a roster', "new Set(['auth', 'config',", "new Set(['config',"],
   ]),
   ...inFile('rosters', 'commands/license/options.ts', [

@@ -13,8 +13,7 @@ import {
   type DryRow,
   type Plan,
 } from '../../jobs/license/plan.ts';
-import type { License } from '../../api/licensing/license.ts';
-import type { RowResult } from '../../jobs/license/report.ts';
+import type { RowResult } from '../../jobs/license/row-results.ts';
 import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
@@ -54,7 +53,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
     if (!(cause instanceof Failure) || !cause.isInterruption) throw cause;
     throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To continue: ${context.again()}` });
   });
-  const doubled: (readonly License[])[] = [];
+  const several: Applying['several'] = new Map();
   let [resized, retired] = [0, 0];
   try {
     const applying = applyingOf(plan, { ...job, rules: { ...job.rules, differs } }, writing, context);
@@ -62,12 +61,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       plan.rows.filter(({ status }) => status === 'unchanged'),
       job,
     );
-    const ports = {
-      ...applying,
-      recorded,
-      doubled: (_user: unknown, all: readonly License[]) => void doubled.push(all),
-    };
-    for await (const row of applyRoster(plan, ports)) {
+    for await (const row of applyRoster(plan, { ...applying, recorded, several })) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
     }
@@ -76,16 +70,16 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       yield row;
     }
   } catch (cause) {
-    const several = severalFailure(doubled);
-    if (several) context.warn(several.message);
+    const failure = severalFailure([...several.values()]);
+    if (failure) context.warn(failure.message);
     if (missing.length > 0 && retired === 0)
       context.warn('no license was retired: that happens only once every row has its license');
     throw cause;
   } finally {
     if (resized + retired > 0) context.conclude(undoLine(writing.run));
   }
-  const several = severalFailure(doubled);
-  if (several) throw several;
+  const failure = severalFailure([...several.values()]);
+  if (failure) throw failure;
 }
 
 /** The plan, and what a person who was asked did not agree to. @throws Failure of a plan that is refused; cancelled */
@@ -115,7 +109,7 @@ function applyingOf(
   job: Job,
   writing: Writing,
   context: ApplyingParts,
-): Omit<Applying, 'recorded' | 'doubled'> {
+): Omit<Applying, 'recorded' | 'several'> {
   const progress = context.progress('licenses', plan.rows.length);
   const shown = { where: inTargets(job.targets), again: context.again(), progress, names: 'given' } as const;
   return { ...context, ...context.clock, ...job, ...writing, ...shown };

@@ -1,9 +1,9 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
-import type { RowResult } from '../../jobs/license/report.ts';
+import type { RowResult } from '../../jobs/license/row-results.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
-import type { Rules } from '../../jobs/license/step.ts';
+import type { Rules } from '../../jobs/license/case.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';

@@ -1,5 +1,5 @@
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import type { RowResult } from '../../jobs/license/report.ts';
+import type { RowResult } from '../../jobs/license/row-results.ts';
 import { isWhole, planLines, type PlannedChange } from '../../output/plan.ts';
 import type { Invocation, Terminal } from '../context.ts';
 

@@ -3,7 +3,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { LicenseHistory } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { Places } from '../../jobs/license/places.ts';
-import type { Rules } from '../../jobs/license/step.ts';
+import type { Rules } from '../../jobs/license/case.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { LicenseFields } from '../../schema/license.ts';

@@ -4,11 +4,11 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
 import type { OpenWrite } from '../../store/record/writes.ts';
-import { answerOf, type Case } from './case.ts';
+import { answerOf, type Case, type Unmet, type Why } from './case.ts';
 import type { LicenseUser } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
-import type { KnownCreation, Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
 function reasonOf(why: Why, asked: LicenseFields): string | undefined {
@@ -99,11 +99,8 @@ function sentFailure({ sent, asked }: Case): Failure | undefined {
   return creation.state === 'answered' ? notShown(creation, asked) : creation.failure;
 }
 
-/** What those who wait are waiting for; one alone is named. */
-export function waitInWords(cases: readonly Case[], wait: Milliseconds): string {
-  const [one, ...others] = cases;
+export function waitInWords(one: Case, wait: Milliseconds): string {
   const span = wait > 0 ? ` in ${formatDuration(Math.ceil(wait))}` : '';
-  if (!one || others.length > 0) return `${cases.length} answered and not listed yet: listing again${span}`;
   const { remote_user } = one.asked;
   if (one.sent) {
     const said = sentFailure(one)?.message ?? unanswered;
@@ -133,11 +130,10 @@ export function severalWarning({ remote_user, app_code }: LicenseUser): string {
 }
 
 /** Says of a license that the history has, and no lookup shows. */
-export function createdInWords({ remote_user }: LicenseUser, known: KnownCreation): string {
-  const { time, run, license_code_end: end, isReset } = known;
+export function createdInWords({ remote_user }: LicenseUser, known: HistoryEntry): string {
+  const { time, run, license_code_end: end } = known;
   const key = end === undefined ? '' : `, with a key that ends with ${end}`;
-  const reset = isReset ? '; nor other licenses of before: the server was reset, or is another one' : '';
-  return `run ${run} gave '${remote_user}' a license at ${time.slice(0, 19)}Z${key}, and the server does not show it${reset}`;
+  return `run ${run} gave '${remote_user}' a license at ${time.slice(0, 19)}Z${key}, and the server does not show it`;
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */

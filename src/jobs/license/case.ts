@@ -1,22 +1,38 @@
+/** One user who is to have a license, what is known of it, and what can follow: values, each event makes a new one. */
 import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
+import { noWrites, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
+import type { Licenses } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
-import type { KnownCreation } from './step.ts';
 
-/** One user who is to have a license, and all that is known. A value: each event makes a new one. */
+export interface Rules {
+  /** How long after an unanswered write the server may still process it, and hide from its list what it created. */
+  readonly settle: Milliseconds;
+  readonly retries: number;
+  readonly wants: 'one license' | 'another license';
+  /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
+  readonly similar: 'refuse' | 'allow';
+  /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
+  readonly sendAgain: ReadonlySet<string>;
+  /** Whether a person is asked before another license is created. */
+  readonly asks?: boolean | undefined;
+  /** How a step differs from a plan that is carried out as it was read, or that a person agreed to. */
+  readonly differs?: ((asked: LicenseFields, step: Acting) => string | undefined) | undefined;
+}
+
 export interface Case {
   readonly asked: LicenseFields;
   /** The user's writes in the record; undefined until the user is locked. */
   readonly recorded: KnownWrites | undefined;
   /** The last lookup; none after a POST. */
   readonly seen: SeenUser | undefined;
-  /** What the history has. Undefined: nothing, or not asked yet. */
-  readonly known: KnownCreation | undefined;
+  /** The license that the history has of a user of whom a lookup shows none. */
+  readonly known: HistoryEntry | undefined;
   /** How many licenses were known when another one was agreed to (`license create`). */
   readonly agreedOn: number | undefined;
   /** The last POST of this run. */
@@ -56,12 +72,10 @@ type LastRequest =
 export type CaseEvent =
   | { readonly event: 'locked'; readonly recorded: KnownWrites }
   | { readonly event: 'agreed' }
-  | { readonly event: 'recalled'; readonly known: KnownCreation }
+  | { readonly event: 'recalled'; readonly known: HistoryEntry }
   | { readonly event: 'looked up'; readonly seen: SeenUser }
   | { readonly event: 'posted'; readonly sent: SentCreation; readonly before: Case['before'] }
   | { readonly event: 'key viewed'; readonly key: AnsweredKey }
-  /** A PATCH without an answer was not processed. */
-  | { readonly event: 'resize lost' }
   | LastRequest;
 
 export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
@@ -89,8 +103,6 @@ export function after(one: Case, event: CaseEvent): Case {
     }
     case 'key viewed':
       return { ...one, key: event.key };
-    case 'resize lost':
-      return { ...one, unanswered: one.unanswered + 1 };
     default:
       return { ...one, last: event };
   }
@@ -112,3 +124,68 @@ export function answeredLicense(one: Case): License | undefined {
 export function countIn(result: SeenUser['result'] | undefined): number {
   return result?.shows === 'licenses' ? result.licenses.length : 0;
 }
+
+/** What is to happen for a user next. */
+export type Step =
+  | { readonly do: 'lock' }
+  /** A person hears what the lookup shows before another license is created. */
+  | { readonly do: 'ask' }
+  | LookUpStep
+  /** A GET of the answered key, which no lookup shows. */
+  | { readonly do: 'view key'; readonly code: string }
+  /** `before`: the licenses that are there; undefined: that is not known. */
+  | { readonly do: 'create'; readonly before: ReadonlySet<string> | undefined }
+  | { readonly do: 'resize'; readonly license: License; readonly licenses: Licenses }
+  | End;
+
+/**
+ * `when due`: until an earlier request is shown, or it is known that it was not processed. `with others`: what was
+ * answered, in one list with all that wait.
+ */
+export interface LookUpStep {
+  readonly do: 'look up';
+  readonly when: 'now' | 'when due' | 'with others';
+}
+
+/** One object: a plan has it for each row. */
+export const lookUpNow: LookUpStep = { do: 'look up', when: 'now' };
+
+export type End = Met | Unmet;
+
+/** `licenses`: all that a list shows; without them no list could be read (`unread`), and what was answered counts. */
+interface Met {
+  readonly do: 'end';
+  readonly outcome: 'created' | 'resized' | 'unchanged';
+  readonly license: License;
+  readonly licenses?: Licenses | undefined;
+  readonly unread?: Failure | undefined;
+  /** The name under which the server keeps the license. */
+  readonly storedAs?: string | undefined;
+}
+
+export interface Unmet {
+  readonly do: 'end';
+  readonly outcome: 'failed' | 'unknown';
+  readonly why: Why;
+  readonly license?: License | undefined;
+}
+
+/** A step that makes a license as it was asked for, or finds it so. */
+export type Acting = Extract<Step, { readonly do: 'create' | 'resize' }> | Met;
+
+/** Why a user has no license, or may have none. */
+export type Why =
+  /** `unread`: no lookup was answered; `stopped`: the run ended first. */
+  | { readonly is: 'incomplete' | 'unread' | 'refused'; readonly failure: Failure }
+  | { readonly is: 'stopped'; readonly failure?: Failure | undefined }
+  | { readonly is: 'similar'; readonly near: License }
+  /** An earlier run was answered, and no list shows the license; a similar name, perhaps. */
+  | { readonly is: 'open'; readonly answer: OpenWrite; readonly near: License | undefined }
+  /** A run that shares the history created it. */
+  | { readonly is: 'created before'; readonly known: HistoryEntry }
+  | { readonly is: 'differs'; readonly text: string }
+  | { readonly is: 'others'; readonly added: readonly License[] }
+  | { readonly is: 'used up'; readonly sent: number }
+  /** `key`: what a GET of the answered key says. */
+  | { readonly is: 'not shown'; readonly key?: AnsweredKey | undefined }
+  | { readonly is: 'nothing before' };

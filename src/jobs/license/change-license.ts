@@ -66,9 +66,11 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
         return { is: 'no answer', failure };
       }
     };
-    const how = await places.settle(lost, look, endOf(change)).catch((cause: unknown) => orUnknown(cause, value));
+    const how = await places.pending
+      .settle(lost, look, endOf(change))
+      .catch((cause: unknown) => orUnknown(cause, value));
     if (how === 'shown' && shown) return shown;
-    await places.end(lost.id, { is: 'not carried out' });
+    await places.pending.end(lost.id, { is: 'not carried out' });
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
     throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });

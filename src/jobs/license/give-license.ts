@@ -1,14 +1,12 @@
 import type { License } from '../../api/licensing/license.ts';
-import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { caseOf, type Case } from './case.ts';
 import { createdInWords, openInWords, similarTo } from './case-words.ts';
-import { circuitBreaker } from './circuit-breaker.ts';
-import { give } from './give.ts';
-import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
+import { Giving } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
+import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
 
-interface GivingOne extends Omit<GivePorts, 'doubled' | 'agree' | 'concurrency' | 'names'> {
+interface GivingOne extends Omit<GivePorts, 'several' | 'agree' | 'concurrency' | 'names'> {
   /** Rejects where a person does not want another license; elsewhere it is a warning. */
   readonly agree?: (reason: string) => Promise<void>;
 }
@@ -25,45 +23,37 @@ interface GivenLicense extends CaseOutcome {
  * beside other processes of this machine, or of every machine with the same ledger.
  * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
-export async function giveLicense(asked: LicenseFields, giving: GivingOne): Promise<GivenLicense> {
-  const { signal, agree, warn, history, lookups } = giving;
+export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise<GivenLicense> {
+  const { signal, agree, warn, history, lookups } = one;
+  const several: GivePorts['several'] = new Map();
+  const say = agree && ((before: Case) => sayBefore(before, agree, warn));
+  const ports: GivePorts = { ...one, concurrency: 1, names: 'all forms', agree: say, several };
   let outcome: CaseOutcome | undefined;
-  let all: readonly License[] = [];
-  const ports: GivePorts = {
-    ...giving,
-    concurrency: 1,
-    names: 'all forms',
-    agree: agree && ((one) => sayBefore(one, agree, warn)),
-    doubled: (_user, licenses) => void (all = licenses),
-  };
-  const breaker = circuitBreaker(signal);
-  await give([caseOf(asked)], ports, breaker, {
+  const giving = new Giving(ports, {
     answered: () => undefined,
-    async end(one, end) {
-      outcome = await outcomeOf(one, end, (license) => lookups.whyNoKey(asked, license));
-      await recordEnd(one, outcome, history);
+    async end(ended, end) {
+      outcome = await outcomeOf(ended, end, (license) => lookups.whyNoKey(asked, license));
+      await recordEnd(ended, outcome, history);
     },
   });
-  const stopped = breaker.stopped();
+  await giving.run([caseOf(asked)]);
+  const { stopped } = giving.state;
   const { license, failure, warning, unread } = outcome ?? {};
   if (warning !== undefined) warn(warning);
   if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');
-  if (!unread) return { ...outcome, license, all, failure: failure ?? afterwards(stopped, signal) };
-  if (unread.isInterruption) return { ...outcome, license, all, failure: unread };
-  warn(`the license was created, as the server answered, and could not be confirmed: ${unread.message}`);
-  return { ...outcome, license, all };
-}
-
-/** What is printed is printed; a signal that came after it changes nothing. */
-function afterwards(stopped: Failure | undefined, signal: AbortSignal): Failure | undefined {
-  return signal.aborted ? undefined : stopped;
+  if (unread && !unread.isInterruption)
+    warn(`the license was created, as the server answered, and could not be confirmed: ${unread.message}`);
+  // What is printed is printed; a signal that came after it changes nothing.
+  const afterwards = signal.aborted || unread ? undefined : stopped;
+  const interruption = unread?.isInterruption ? unread : undefined;
+  return { ...outcome, license, all: several.get(asked) ?? [], failure: failure ?? interruption ?? afterwards };
 }
 
 /** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */
 async function sayBefore(
   { asked, seen, recorded, known }: Case,
-  agree: NonNullable<GivingOne['agree']>,
-  warn: GivePorts['warn'],
+  agree: (reason: string) => Promise<void>,
+  warn: (text: string) => void,
 ): Promise<void> {
   const { remote_user, app_code } = asked;
   const result = seen?.result;

@@ -1,15 +1,15 @@
+/** What giving licenses uses of its run, and whether the run goes on. */
 import type { License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import type { LookedUpNames } from './application-lookups.ts';
-import type { Case } from './case.ts';
+import type { Case, Rules } from './case.ts';
 import type { Creations, LicenseHistory } from './history.ts';
-import type { LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
 import type { Places } from './places.ts';
-import type { Rules } from './step.ts';
 
-/** The parts of a run that `give` uses. */
 export interface GivePorts {
   readonly rules: Rules;
   readonly concurrency: number;
@@ -29,6 +29,45 @@ export interface GivePorts {
   readonly warn: (text: string) => void;
   /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
   readonly agree?: ((one: Case) => Promise<void>) | undefined;
-  /** A user for whom this run created a license has several. */
-  readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
+  /** Users for whom this run created a license, and who have several. */
+  readonly several: Map<LicenseFields, readonly License[]>;
+}
+
+/** These end a run with their own exit code, whatever was done before. */
+export const fatalKinds: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
+
+/** Whether a run goes on. */
+export class RunState {
+  readonly #signal: AbortSignal;
+  #stop: Failure | undefined;
+  #isAbandoned = false;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Why it ended; undefined while it goes on. */
+  get stopped(): Failure | undefined {
+    const interruption =
+      this.#signal.aborted && this.#signal.reason instanceof Failure ? this.#signal.reason : undefined;
+    return this.#stop ?? interruption;
+  }
+
+  get isOver(): boolean {
+    return this.#isAbandoned || this.stopped !== undefined;
+  }
+
+  stop(failure: Failure): void {
+    this.#stop ??= failure;
+  }
+
+  /** Nobody reads the results any more: rows in progress end, and no other is begun. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  /** A failure of one row that ends the run: a refused key, a full disk and an interruption do. */
+  isEndedBy(cause: Failure): boolean {
+    return fatalKinds.has(cause.kind) || cause.isInterruption || this.#signal.aborted;
+  }
 }

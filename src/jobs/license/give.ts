@@ -1,55 +1,40 @@
 /**
  * Gives each user one license of the asked size, or one more: `ensure`, `create` and `apply` in one loop. What happens
- * next is decided by `nextStep`; `Performer` carries it out.
+ * next is decided by `nextStep`.
  */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { UserLock } from '../../store/record/writes.ts';
+import type { PendingWrite, UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { after, answerOf, type Case } from './case.ts';
+import { CaseLookups } from './case-lookups.ts';
+import { after, answerOf, type Case, type End, type Step } from './case.ts';
+import { severalWarning } from './case-words.ts';
+import { changeLicense } from './change-license.ts';
+import { CreationRequests } from './creation-requests.ts';
+import { RunState, type GivePorts } from './give-ports.ts';
+import { completeHistory, recall } from './history.ts';
+import type { Licenses } from './license-user.ts';
 import { nextStep, whereStopped } from './next-step.ts';
-import { severalWarning, waitInWords } from './case-words.ts';
-import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
-import { closeShown } from './close-earlier.ts';
-import type { GivePorts } from './give-ports.ts';
-import { Performer, type Performed } from './perform.ts';
-import type { End } from './step.ts';
 
 export interface GiveReport {
   /** The server answered a POST, whose license no list has shown yet. */
-  answered(row: LicenseFields, creation: AnsweredCreation): void;
+  answered(asked: LicenseFields, creation: AnsweredCreation): void;
   end(one: Case, end: End): Promise<void>;
-}
-
-/** Carries each case to its end. What ends the run early is in `breaker`; it rejects with no Failure. */
-export async function give(cases: Iterable<Case>, ports: GivePorts, breaker: CircuitBreaker, report: GiveReport) {
-  const performer = new Performer(ports, breaker, report);
-  const giving = new Giving(ports, performer, breaker, report);
-  const sayWait = (): void => {
-    if (performer.isSending)
-      ports.note('Waiting for the responses of requests under way; the same signal again ends at once');
-  };
-  ports.signal.addEventListener('abort', sayWait);
-  try {
-    await giving.all(cases);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    breaker.stop(cause);
-  } finally {
-    ports.signal.removeEventListener('abort', sayWait);
-  }
-  await giving.end();
 }
 
 /** Users beyond these are confirmed by one list. */
 const fewUsers = 20;
 
-class Giving {
+/** `now`: a locked user comes last; `confirm`: what was answered is looked up until it is shown. */
+type Phase = 'now' | 'wait' | 'confirm';
+
+export class Giving {
+  readonly state: RunState;
   readonly #ports: GivePorts;
-  readonly #performer: Performer;
-  readonly #breaker: CircuitBreaker;
+  readonly #lookups: CaseLookups;
+  readonly #creations: CreationRequests;
   readonly #report: GiveReport;
   /** Users whom another run, or another row, has locked: they come last. */
   readonly #locked: Case[] = [];
@@ -57,41 +42,43 @@ class Giving {
   readonly #waiting = new Map<LicenseFields, Case>();
   /** Users to whom more than one POST was sent: an earlier one may be processed late. */
   readonly #resent = new Set<LicenseFields>();
-  readonly #several = new Map<LicenseFields, readonly License[]>();
 
-  constructor(ports: GivePorts, performer: Performer, breaker: CircuitBreaker, report: GiveReport) {
+  constructor(ports: GivePorts, report: GiveReport) {
     this.#ports = ports;
-    this.#performer = performer;
-    this.#breaker = breaker;
     this.#report = report;
+    this.state = new RunState(ports.signal);
+    this.#lookups = new CaseLookups(ports, this.state, (asked) => this.#creations.found(asked));
+    this.#creations = new CreationRequests(ports, this.state, this.#lookups, (asked, creation) =>
+      report.answered(asked, creation),
+    );
   }
 
-  async all(cases: Iterable<Case>): Promise<void> {
-    await this.#each(cases, (one) => this.#give(one, 'now'));
-    await this.#each(this.#locked, (one) => this.#give(one, 'wait'));
-    if (this.#waiting.size > 0) await this.#confirmAll();
-  }
-
-  /** Reports the rest once the run has ended. */
-  async end(): Promise<void> {
-    const { rules, lookups, warn, doubled } = this.#ports;
-    const isChecked = rules.wants === 'one license' && !this.#breaker.stopped();
-    for (const asked of isChecked ? this.#resent : []) {
-      const result = await orWarn(lookups.lookUp(asked, 'given'), warn);
-      if (result?.shows === 'licenses' && result.licenses.length > 1) this.#several.set(asked, result.licenses);
+  /** Carries each case to its end. What ends the run early is in `state`; it rejects with no Failure. */
+  async run(cases: Iterable<Case>): Promise<void> {
+    const { signal, note } = this.#ports;
+    const sayWait = (): void => {
+      if (this.#creations.isSending)
+        note('Waiting for the responses of requests under way; the same signal again ends at once');
+    };
+    signal.addEventListener('abort', sayWait);
+    try {
+      await this.#each(cases, (one) => this.#give(one, 'now'));
+      await this.#each(this.#locked, (one) => this.#give(one, 'wait'));
+      await this.#confirmAll();
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      this.state.stop(cause);
+    } finally {
+      signal.removeEventListener('abort', sayWait);
     }
-    for (const [asked, licenses] of this.#several) doubled(asked, licenses);
-    for (const one of this.#waiting.values()) {
-      const step = whereStopped(one, this.#breaker.stopped());
-      if (step) await this.#report.end(one, step);
-    }
+    await this.#end();
   }
 
   async #each(cases: Iterable<Case>, work: (one: Case) => Promise<void>): Promise<void> {
-    const breaker = this.#breaker;
+    const { state } = this;
     const untilOver = function* (): Generator<Case> {
       for (const one of cases) {
-        if (breaker.isOver()) return;
+        if (state.isOver) return;
         yield one;
       }
     };
@@ -99,138 +86,151 @@ class Giving {
   }
 
   /** One user, to the end, or until only a list at the end of the run is missing. */
-  async #give(begun: Case, patience: 'now' | 'wait'): Promise<void> {
+  async #give(begun: Case, phase: Phase): Promise<void> {
     const { rules, placesOf } = this.#ports;
     const places = placesOf(begun.asked.app_code);
-    const { store } = places;
-    const users = [begun.asked];
+    let one = begun;
+    let step = nextStep(one, rules);
     let lock: UserLock | undefined;
     try {
-      for (let one = begun; ;) {
-        const step = nextStep(one, rules);
-        if (step.do === 'end') {
-          await this.#end(one, step);
-          return;
-        }
-        const isGathered = step.do === 'look up' && step.when === 'with others';
-        if (isGathered || this.#breaker.isOver()) {
-          this.#wait(one);
+      for (; step.do !== 'end'; step = nextStep(one, rules)) {
+        const isGathered = step.do === 'look up' && step.when === 'with others' && phase !== 'confirm';
+        if (isGathered || this.state.isOver) {
+          if (one.sent) this.#waiting.set(one.asked, one);
           return;
         }
         if (step.do === 'lock') {
-          await places.ready();
-          lock = patience === 'wait' ? await store.lock(users) : await store.lockNow(users);
+          await places.pending.ready();
+          lock = phase === 'now' ? await places.store.lockNow([one.asked]) : await places.store.lock([one.asked]);
           if (!lock) {
             this.#locked.push(one);
             return;
           }
-          one = after(one, { event: 'locked', recorded: await store.known(one.asked) });
-          continue;
-        }
-        const next = await this.#act(one, step);
-        if (!next) return;
-        one = next;
+          one = after(one, { event: 'locked', recorded: await places.store.known(one.asked) });
+        } else one = await this.#perform(one, step);
       }
+      await this.#ended(one, step);
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      await this.#refuse(begun, cause);
+      await this.#failed(one, cause, step);
     } finally {
       await lock?.release();
     }
   }
 
-  /** A case that was sent a request is reported once the run has ended. */
-  #wait(one: Case): void {
-    if (one.sent) this.#waiting.set(one.asked, one);
+  async #perform(one: Case, step: Exclude<Step, End | { readonly do: 'lock' }>): Promise<Case> {
+    switch (step.do) {
+      case 'look up':
+      case 'view key':
+        return this.#lookups.perform(one, step);
+      case 'ask': {
+        const { agree, creations, placesOf } = this.#ports;
+        const recorded = await placesOf(one.asked.app_code).store.known(one.asked);
+        await agree?.({ ...(await recall(one, creations)), recorded });
+        // No question is asked under a lock; what the lookup shows is looked up again under it.
+        return after(one, { event: 'agreed' });
+      }
+      case 'create':
+        if (one.sent) this.#resent.add(one.asked);
+        return this.#creations.create(one, step.before);
+      case 'resize':
+        if (step.licenses.length > 1 && !one.sent) this.#ports.warn(severalWarning(one.asked));
+        return this.#resize(one, step.license, step.licenses);
+    }
   }
 
-  /** Undefined: it has ended, or waits for the end of the run. */
-  async #act(one: Case, step: Performed): Promise<Case | undefined> {
-    if (step.do === 'create' && one.sent) this.#resent.add(one.asked);
-    if (step.do === 'resize' && step.licenses.length > 1 && !one.sent) this.#ports.warn(severalWarning(one.asked));
-    try {
-      const next = await this.#performer.perform(one, step);
-      if (!next) this.#wait(one);
-      return next;
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      await this.#refuse(one, cause, step);
-      return undefined;
-    }
+  async #resize(one: Case, listed: License, licenses: Licenses): Promise<Case> {
+    const { licensing, placesOf, rules, history, signal } = this.#ports;
+    const { asked } = one;
+    const api = licensing(asked.app_code);
+    const places = placesOf(asked.app_code);
+    const found = rules.differs && (await places.read(() => api.view(keyOf(listed), listed)));
+    if (found && sizeOf(found) !== sizeOf(listed))
+      throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);
+    await this.#closeShown(one, licenses);
+    const change = { users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
+    const license = await changeLicense(change, { api, places, history, signal, ...rules });
+    return after(one, { event: 'resized', license, listed });
   }
 
   /** A failure of one user, or of the run. */
-  async #refuse(one: Case, cause: Failure, step?: Performed): Promise<void> {
-    const { signal, placesOf } = this.#ports;
-    if (cause.kind === 'unavailable') this.#breaker.failed(cause);
-    else this.#breaker.answered();
-    const isEnd = endsRun(cause, signal) || placesOf(one.asked.app_code).isBrokenBy(cause);
-    if (isEnd) this.#breaker.stop(cause);
+  async #failed(one: Case, failure: Failure, step: Step): Promise<void> {
+    const { placesOf, rules } = this.#ports;
+    const isEnd = this.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
+    if (isEnd) this.state.stop(failure);
     // A user without a request that a refused key ends says so.
-    if (isEnd && (one.sent || (cause.kind !== 'auth' && cause.kind !== 'config'))) {
-      this.#wait(one);
+    if (isEnd && (one.sent || (failure.kind !== 'auth' && failure.kind !== 'config'))) {
+      if (one.sent) this.#waiting.set(one.asked, one);
       return;
     }
-    const listed = step?.do === 'resize' ? step.license : undefined;
-    const event = cause.kind === 'unknown' ? 'unknown' : 'refused';
-    const refused = after(one, { event, failure: cause, listed });
-    const end = nextStep(refused, this.#ports.rules);
-    if (end.do === 'end') await this.#end(refused, end);
+    const listed = step.do === 'resize' ? step.license : undefined;
+    const refused = after(one, { event: failure.kind === 'unknown' ? 'unknown' : 'refused', failure, listed });
+    const end = nextStep(refused, rules);
+    if (end.do === 'end') await this.#ended(refused, end);
   }
 
-  async #end(one: Case, end: End): Promise<void> {
+  async #ended(one: Case, end: End): Promise<void> {
+    const { rules, several, warn } = this.#ports;
     const licenses = 'licenses' in end && end.outcome !== 'resized' ? end.licenses : undefined;
-    const isOne = this.#ports.rules.wants === 'one license';
-    const expected = isOne ? 1 : (one.before?.size ?? Infinity) + 1;
+    const expected = rules.wants === 'one license' ? 1 : (one.before?.size ?? Infinity) + 1;
     if (licenses && licenses.length > expected) {
       // A user for whom the run creates a license, and who has too many, is its result.
-      if (one.sent) this.#several.set(one.asked, licenses);
-      else this.#ports.warn(severalWarning(one.asked));
+      if (one.sent) several.set(one.asked, licenses);
+      else warn(severalWarning(one.asked));
     }
-    if (licenses) await closeShown(one, licenses, this.#ports);
+    if (licenses) await this.#closeShown(one, licenses);
     this.#waiting.delete(one.asked);
     await this.#report.end(one, end);
   }
 
+  /** Ends the writes of this run and of earlier ones: the list shows them, or they were not processed. */
+  async #closeShown({ asked, recorded, seen, sent }: Case, licenses: readonly License[]): Promise<void> {
+    const { placesOf, history } = this.#ports;
+    const places = placesOf(asked.app_code);
+    const { pending = [], open } = recorded ?? {};
+    if (sent) await places.pending.end(sent.id, { is: 'shown' });
+    for (const write of pending) {
+      const shown = licenses.find((license) => isMadeBy(write, license, licenses));
+      if (!shown && !seen?.isSettled) continue;
+      await places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
+      if (shown) await completeHistory(write, asked, shown, history);
+    }
+    if (!open) return;
+    await places.pending.end(open.id, { is: 'shown' });
+    const shown = licenses.find(({ key }) => open.key_end !== undefined && key?.endsWith(open.key_end)) ?? licenses[0];
+    if (shown) await completeHistory({ ...open, asked: { kind: 'creation' } }, asked, shown, history);
+  }
+
   /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */
   async #confirmAll(): Promise<void> {
-    const { rules, elapsed, sleep, note } = this.#ports;
-    const answered = (): Case[] => [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
-    const all = answered();
-    if (this.#breaker.isOver() || all.length === 0) return;
-    const list = all.length > fewUsers ? await this.#performer.list(all) : undefined;
+    const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
+    if (this.state.isOver || all.length === 0) return;
+    const list = all.length > fewUsers ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
     await this.#each(all, async (one) => {
       const result = list?.resultOf(one.asked);
-      const isShown = result?.shows === 'licenses';
       const seen = { by: 'lookup', isSettled: false, result: result ?? { shows: 'nothing' } } as const;
-      await this.#confirm(
-        isShown ? after(one, { event: 'looked up', seen }) : await this.#performer.see(one, Infinity),
-      );
-    });
-    const rest = answered();
-    if (this.#breaker.isOver() || rest.length === 0) return;
-    const due = Math.max(...rest.map(({ sent }) => sent?.at ?? 0)) + rules.settle;
-    if (due > elapsed()) {
-      note(waitInWords(rest, due - elapsed()));
-      await sleep(due - elapsed());
-    }
-    await this.#each(rest, async (one) => {
-      const seen = await this.#performer.see(one, -Infinity);
-      await this.#confirm(await this.#performer.viewAnswered(seen));
+      await this.#give(result?.shows === 'licenses' ? after(one, { event: 'looked up', seen }) : one, 'confirm');
     });
   }
 
-  /** Ends the case where the lookup shows what was answered, or that it needs another size. */
-  async #confirm(seen: Case): Promise<void> {
-    for (let one = seen; ;) {
-      const step = nextStep(one, this.#ports.rules);
-      if (step.do === 'end') {
-        await this.#end(one, step);
-        return;
-      }
-      const next = step.do === 'resize' ? await this.#act(one, step) : undefined;
-      if (!next) return;
-      one = next;
+  /** Reports the rest once the run has ended. */
+  async #end(): Promise<void> {
+    const { rules, lookups, warn, several } = this.#ports;
+    const isChecked = rules.wants === 'one license' && !this.state.stopped;
+    for (const asked of isChecked ? this.#resent : []) {
+      const result = await orWarn(lookups.lookUp(asked, 'given'), warn);
+      if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
+    }
+    for (const one of this.#waiting.values()) {
+      const step = whereStopped(one, this.state.stopped);
+      if (step) await this.#report.end(one, step);
     }
   }
+}
+
+/** Whether a listed license is what that write made of the user's licenses. */
+function isMadeBy({ asked }: PendingWrite, license: License, licenses: readonly License[]): boolean {
+  const { kind, size_allowance: size, key_end, licenses: before = 0 } = asked;
+  if (kind === 'creation') return licenses.length > before;
+  return license.key?.slice(-4) === key_end && (size === undefined || sizeOf(license) === size);
 }

@@ -4,7 +4,6 @@ import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import type { AskedWrite, WritingRun } from '../../store/record/writes.ts';
 import { after, type Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
-import type { Lookups } from './lookups.ts';
 
 /** The history of this computer, as the engine needs it. */
 export interface LicenseHistory {
@@ -56,28 +55,14 @@ export async function completeHistory(
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
 export interface Creations {
   of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
-  /** At most three other users. */
-  others(app_code: number, user: string): Promise<readonly string[]>;
-  /** Applications of which those are looked up. */
-  readonly isReset: Map<number, Promise<boolean>>;
 }
 
-/** Whether the history has a license of a user of whom a lookup shows none, with others to compare. */
-export async function recall(one: Case, creations: Creations, lookups: Pick<Lookups, 'lookUp'>): Promise<Case> {
-  const { app_code, remote_user } = one.asked;
-  if (one.sent || one.seen?.result.shows === 'licenses') return one;
-  const found = await creations.of(app_code, remote_user);
-  if (!found) return one;
-  const lookUpOthers = async (): Promise<boolean> => {
-    const others = await creations.others(app_code, remote_user);
-    let shown = 0;
-    for (const other of others)
-      if ((await lookups.lookUp({ app_code, remote_user: other }, 'given')).shows === 'licenses') shown += 1;
-    return others.length > 0 && shown === 0;
-  };
-  const isReset = creations.isReset.get(app_code) ?? lookUpOthers();
-  creations.isReset.set(app_code, isReset);
-  return after(one, { event: 'recalled', known: { ...found, isReset: await isReset } });
+/** What the history has of a user of whom a lookup shows no license. */
+export async function recall(one: Case, creations: Creations): Promise<Case> {
+  const { asked, sent, seen } = one;
+  if (sent || seen?.result.shows === 'licenses') return one;
+  const known = await creations.of(asked.app_code, asked.remote_user);
+  return known ? after(one, { event: 'recalled', known }) : one;
 }
 
 export interface PastChange extends HistoryEntry {

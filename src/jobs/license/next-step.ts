@@ -1,9 +1,21 @@
 import { identityOf, sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LookupResult } from './application-lookups.ts';
-import { answeredLicense, answerOf, countIn, type Case, type SeenUser } from './case.ts';
+import {
+  answeredLicense,
+  answerOf,
+  countIn,
+  lookUpNow,
+  type Acting,
+  type Case,
+  type End,
+  type LookUpStep,
+  type Rules,
+  type SeenUser,
+  type Step,
+  type Why,
+} from './case.ts';
 import type { Licenses } from './license-user.ts';
-import { lookUpNow, type Acting, type End, type LookUpStep, type Rules, type Step, type Why } from './step.ts';
 
 /** What is to happen for a user next: never a second license (docs/exactly-once.md, What a write needs). */
 export function nextStep(one: Case, rules: Rules): Step {
@@ -119,8 +131,10 @@ function whereStoredOtherwise(one: Case, result: SeenUser['result']): End | unde
 }
 
 /** No list shows what was answered: the license itself may have another name. */
-function whereAnswered(one: Case, refusal: Why | undefined): End {
+function whereAnswered(one: Case, refusal: Why | undefined): Step {
   const { key, asked } = one;
+  const code = answeredLicense(one)?.key;
+  if (!key && code !== undefined) return { do: 'view key', code };
   if (key?.is !== 'stored otherwise') return failed(one, refusal ?? { is: 'not shown', key });
   const fits = (sizeOf(key.license) ?? asked.size_allowance) === asked.size_allowance;
   if (!fits) return failed(one, { is: 'others', added: [key.license] });

@@ -1,10 +1,9 @@
 import { notShown, otherKey } from '../../api/licensing/license-writes.ts';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
-import { answeredLicense, answerOf, type Case } from './case.ts';
+import { answeredLicense, answerOf, type Case, type End, type Unmet } from './case.ts';
 import { failureOf, storedInWords } from './case-words.ts';
 import type { LicenseHistory } from './history.ts';
-import type { End, Unmet } from './step.ts';
 
 export interface CaseOutcome {
   readonly status: End['outcome'];

@@ -1,13 +1,13 @@
 /**
- * The writes of one run at one server that have no answer: each is looked for until it is known what became of it.
+ * The writes of one run at one server that have no answer: each is looked for until it is known what became of it
+ * (docs/exactly-once.md, A place for each write).
  */
 import type { Milliseconds } from '../../core/duration.ts';
-import type { Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
-import type { ServerLoad } from '../../store/record/joined-writes.ts';
+import type { LicenseWrites, ServerLoad } from '../../store/record/joined-writes.ts';
 import type { WriteEnd } from '../../store/record/writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { dueAt, isLate, pauseAfter, type OwnWrites, type PendingRequest } from './pending.ts';
 
 /** The result of a lookup of a write without an answer. */
 export type WriteSight =
@@ -32,6 +32,17 @@ export interface Unanswered {
   readonly load: ServerLoad;
 }
 
+export interface PendingRequest {
+  readonly sent: Milliseconds;
+  readonly ended: Milliseconds;
+  /** The most that was counted at its end and since. */
+  readonly n: number;
+  /** The longest `--settle` of those counted. */
+  readonly settle: Milliseconds;
+  /** The first moment since its end at which a write that was sent later was answered or shown. */
+  readonly laterPassed: Milliseconds | undefined;
+}
+
 /** A write of this run without an answer. */
 interface Pending extends PendingRequest {
   readonly id: string;
@@ -49,21 +60,6 @@ interface Pending extends PendingRequest {
   readonly fail: (cause: unknown) => void;
 }
 
-/** The other writes of the run. */
-export interface RunWrites extends OwnWrites {
-  last: Milliseconds;
-  underWay: number;
-  /** Writes that have begun, so that a lookup knows whether one began beside it. */
-  begun: number;
-}
-
-interface PendingPorts {
-  readonly load: () => Promise<ServerLoad>;
-  readonly end: (id: string, what: WriteEnd) => Promise<void>;
-  /** Whether so many lookups in a row had no answer that the run ends. */
-  readonly isSilent: () => boolean;
-}
-
 /** So long the run goes on beside writes that ran out of time; then it waits until they are settled. */
 const quietAfter: Milliseconds = 60_000;
 const sayEach: Milliseconds = 10_000;
@@ -72,22 +68,44 @@ const shortestPause: Milliseconds = 100;
 const longestSleep: Milliseconds = 250;
 
 export class PendingWrites {
+  /** `last`: when one ended or was shown. `begun`: so that a lookup knows whether a write began beside it. */
+  readonly run = { last: -Infinity, underWay: 0, begun: 0 };
+  readonly #store: LicenseWrites;
   readonly #world: PlacesWorld;
-  readonly #run: RunWrites;
-  readonly #ports: PendingPorts;
   readonly #all = new Set<Pending>();
+  #silences = 0;
   #isPolling = false;
   #said: Milliseconds = 0;
   #resume: (() => void)[] = [];
 
-  constructor(world: PlacesWorld, run: RunWrites, ports: PendingPorts) {
+  constructor(store: LicenseWrites, world: PlacesWorld) {
+    this.#store = store;
     this.#world = world;
-    this.#run = run;
-    this.#ports = ports;
   }
 
-  get size(): number {
-    return this.#all.size;
+  /** A request was answered; `silence`: it was not. */
+  heard(what: 'answer' | 'silence'): void {
+    this.#silences = what === 'answer' ? 0 : this.#silences + 1;
+    if (what === 'answer') this.#store.answered();
+  }
+
+  /** So many requests in a row had no answer that the run ends. */
+  get isSilent(): boolean {
+    return this.#silences > this.#world.retries;
+  }
+
+  async end(id: string, what: WriteEnd): Promise<void> {
+    await orWarn(this.#store.end(id, what), this.#world.warn, 'later runs do not know how the request ended');
+  }
+
+  /** Where other runs cannot be seen any more, what this run knows. */
+  async load(): Promise<ServerLoad> {
+    try {
+      return await this.#store.load();
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      return { n: this.run.underWay + this.#all.size, settle: this.#world.settle, latest: [] };
+    }
   }
 
   /** Waits where the run has to be quiet, so that it is known what became of writes that ran out of time. */
@@ -102,68 +120,63 @@ export class PendingWrites {
    * @throws Failure of lookups without an answer
    */
   async settle(
-    lost: Unanswered,
+    { load, ...lost }: Unanswered,
     look: () => Promise<WriteSight>,
-    shown: WriteEnd,
+    shown: WriteEnd = { is: 'shown' },
   ): Promise<'shown' | 'not carried out'> {
-    const { id, sent, ended, load } = lost;
     return new Promise((decide, fail) => {
-      const { settle } = this.#world;
-      const next = ended + (this.#world.isByList() ? settle : pauseAfter(0, settle));
-      const { n, latest } = load;
-      const moments = { id, sent, ended, n, settle: load.settle, laterPassed: undefined, latest };
-      this.#all.add({ ...moments, look, shown, lookups: 0, next, notBefore: 0, decide, fail });
+      const { settle, isByList } = this.#world;
+      const next = lost.ended + (isByList() ? settle : pauseAfter(0, settle));
+      const waiting = { look, shown, lookups: 0, next, notBefore: 0, decide, fail };
+      this.#all.add({ ...lost, ...load, laterPassed: undefined, ...waiting });
       if (!this.#isPolling) void this.#poll();
     });
   }
 
+  /** A write that was sent then was answered or shown. */
+  passed(sent: Milliseconds): void {
+    for (const one of this.#all) if (sent > one.sent) one.laterPassed ??= this.#world.elapsed();
+  }
+
   async #poll(): Promise<void> {
+    const { elapsed, sleep, concurrency } = this.#world;
     this.#isPolling = true;
     try {
       while (this.#all.size > 0) {
-        const wait = Math.max(0, this.#nextLookup() - this.#world.elapsed());
-        await this.#world.sleep(this.#world.concurrency > 1 ? Math.min(wait, longestSleep) : wait);
+        const wait = Math.max(0, Math.min(...[...this.#all].map((one) => this.#lookupOf(one))) - elapsed());
+        await sleep(concurrency > 1 ? Math.min(wait, longestSleep) : wait);
         this.#say();
-        await this.#lookAll();
-        if (![...this.#all].some(isLate)) for (const resume of this.#resume.splice(0)) resume();
+        if ([...this.#all].some((one) => this.#lookupOf(one) <= elapsed())) await this.#lookAll();
+        if (![...this.#all].some(isLate)) this.#goOn();
       }
     } catch (cause) {
       for (const { fail } of this.#all) fail(cause);
       this.#all.clear();
-      for (const resume of this.#resume.splice(0)) resume();
+      this.#goOn();
     } finally {
       this.#isPolling = false;
     }
   }
 
-  #dueOf(pending: Pending): Milliseconds {
-    const due = dueAt(this.#asLate(pending), this.#run);
-    return due === 'not yet' ? Infinity : due;
+  #goOn(): void {
+    for (const resume of this.#resume.splice(0)) resume();
   }
 
   /** Those that ran out of time are settled together: the most that was counted of each is counted of all. */
-  #asLate(pending: Pending): PendingRequest {
-    if (!isLate(pending)) return pending;
-    const late = [...this.#all].filter(isLate);
-    return {
-      ...pending,
-      n: Math.max(...late.map(({ n }) => n)),
-      settle: Math.max(...late.map(({ settle }) => settle)),
-    };
+  #dueOf(one: Pending): Milliseconds {
+    const counted = isLate(one) ? [...this.#all].filter(isLate) : [one];
+    const n = Math.max(...counted.map((each) => each.n));
+    const settle = Math.max(...counted.map((each) => each.settle));
+    return dueAt({ ...one, n, settle }, this.run);
   }
 
-  #lookupOf(pending: Pending): Milliseconds {
-    return Math.max(pending.notBefore, Math.min(pending.next, this.#dueOf(pending)));
-  }
-
-  #nextLookup(): Milliseconds {
-    return Math.min(...[...this.#all].map((one) => this.#lookupOf(one)));
+  #lookupOf(one: Pending): Milliseconds {
+    return Math.max(one.notBefore, Math.min(one.next, this.#dueOf(one)));
   }
 
   /** Looks for all whose time has come, at once: they may share one list. */
   async #lookAll(): Promise<void> {
-    if (this.#nextLookup() > this.#world.elapsed()) return;
-    const load = await this.#ports.load();
+    const load = await this.load();
     const now = this.#world.elapsed();
     for (const one of this.#all) {
       one.n = Math.max(one.n, load.n);
@@ -172,53 +185,66 @@ export class PendingWrites {
       if (isPassed) one.laterPassed ??= now;
     }
     const wanted = [...this.#all].filter((one) => this.#lookupOf(one) <= now);
-    const [begun, isQuiet] = [this.#run.begun, this.#run.underWay === 0];
+    const [begun, isQuiet] = [this.run.begun, this.run.underWay === 0];
     const looks = wanted.map(async (one) => ({ one, due: this.#dueOf(one), sight: await one.look() }));
     const seen = await Promise.all(looks);
-    const wasQuiet = isQuiet && begun === this.#run.begun;
+    const wasQuiet = isQuiet && begun === this.run.begun;
     for (const { one, sight } of seen) {
-      if (sight.is === 'no answer' && (sight.failure.kind !== 'unavailable' || this.#ports.isSilent()))
-        throw sight.failure;
-      if (sight.is === 'shown') await this.#decide(one, 'shown');
+      if (sight.is === 'no answer' && (sight.failure.kind !== 'unavailable' || this.isSilent)) throw sight.failure;
+      if (sight.is === 'shown') await this.#decideShown(one);
+      else this.#postpone(one);
     }
     const lost = seen.filter(({ one, due, sight }) => {
       const isDue = sight.is === 'not shown' && sight.sentAt >= Math.max(due, this.#dueOf(one));
       return isDue && (wasQuiet || !isLate(one));
     });
-    for (const { one, sight } of seen) if (sight.is !== 'shown') this.#postpone(one);
-    for (const { one } of lost) await this.#decide(one, 'not carried out');
-  }
-
-  async #decide(pending: Pending, is: 'shown' | 'not carried out'): Promise<void> {
-    this.#all.delete(pending);
-    if (is === 'shown') {
-      await this.#ports.end(pending.id, pending.shown);
-      this.#run.last = this.#world.elapsed();
-      this.passed(pending.sent);
+    for (const { one } of lost) {
+      this.#all.delete(one);
+      one.decide('not carried out');
     }
-    pending.decide(is);
   }
 
-  #postpone(pending: Pending): void {
+  async #decideShown(one: Pending): Promise<void> {
+    this.#all.delete(one);
+    await this.end(one.id, one.shown);
+    this.run.last = this.#world.elapsed();
+    this.passed(one.sent);
+    one.decide('shown');
+  }
+
+  #postpone(one: Pending): void {
     const { isByList, random, settle, elapsed } = this.#world;
-    pending.lookups += 1;
-    const pause = pauseAfter(pending.lookups, settle) * (0.5 + random());
-    pending.next = isByList() ? Infinity : elapsed() + pause;
-    pending.notBefore = elapsed() + shortestPause;
-  }
-
-  /** A write that was sent then was answered or shown. */
-  passed(sent: Milliseconds): void {
-    for (const one of this.#all) if (sent > one.sent) one.laterPassed ??= this.#world.elapsed();
+    one.lookups += 1;
+    one.next = isByList() ? Infinity : elapsed() + pauseAfter(one.lookups, settle) * (0.5 + random());
+    one.notBefore = elapsed() + shortestPause;
   }
 
   #say(): void {
     const { elapsed, note } = this.#world;
     const first = Math.min(...[...this.#all].map(({ ended }) => ended));
-    const isDue = elapsed() - Math.max(this.#said, first) >= sayEach;
-    if (!isDue) return;
+    if (elapsed() - Math.max(this.#said, first) < sayEach) return;
     this.#said = elapsed();
     const count = this.#all.size === 1 ? 'a request' : `${this.#all.size} requests`;
     note(`waiting for ${count} without a response, which the server may still process`);
   }
+}
+
+/** A connection that breaks at once breaks because of the network, and not because the server is slow. */
+const earlyBreak: Milliseconds = 250;
+
+/** Whether it ran out of time: then nothing says how far the server has come. */
+export function isLate({ sent, ended }: Pick<PendingRequest, 'sent' | 'ended'>): boolean {
+  return ended - sent >= earlyBreak;
+}
+
+/** A lookup from then on that does not show it proves that it was not processed; Infinity: none does yet. */
+export function dueAt(request: PendingRequest, own: Pick<PendingWrites['run'], 'last' | 'underWay'>): Milliseconds {
+  const { ended, n, settle, laterPassed = Infinity } = request;
+  if (isLate(request)) return own.underWay > 0 ? Infinity : own.last + n * settle;
+  return n <= 1 ? ended + settle : Math.min(ended + n * settle, laterPassed + settle);
+}
+
+/** How long to wait between two lookups, the first few of which are likely to show it. */
+export function pauseAfter(lookups: number, settle: Milliseconds): Milliseconds {
+  return Math.min(shortestPause * 2 ** lookups, lookups < 10 ? settle / 4 : settle);
 }

@@ -7,15 +7,14 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { type LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { caseOf, type Case, type SeenUser } from './case.ts';
+import { caseOf, lookUpNow, type Acting, type Case, type Rules, type SeenUser, type Step } from './case.ts';
 import { nextStep } from './next-step.ts';
 import { changeInWords, failureOf, inWords } from './case-words.ts';
 import { recall, type Creations } from './history.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
-import { resultOf, type RowResult } from './report.ts';
+import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
-import { lookUpNow, type Acting, type Rules, type Step } from './step.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
@@ -73,7 +72,7 @@ export async function decideAll(plan: Plan, planning: Planning, extent: 'few' | 
     const result = isLookedUp ? await lookups.lookUp(row, 'given') : hint.result;
     const seen = { by: 'lookup', isSettled: true, result } as const;
     const one = { ...caseOf(row, seen), recorded: recorded.get(row) ?? noWrites };
-    decided.set(row, plannedRow(await recall(one, creations, lookups), rules));
+    decided.set(row, plannedRow(await recall(one, creations), rules));
   };
   const progress = isLookedUp ? looking?.(open.length) : undefined;
   for await (const _ of pool(open, concurrency, decideOne)) progress?.step();

@@ -8,7 +8,7 @@ import { changeLicense, whileLocked, type ChangePorts, type LockingPorts } from 
 import { changesOf } from './history.ts';
 import { nameIndex } from './list-reading.ts';
 import { usersOfEachApp } from './license-user.ts';
-import { resultOf, type RowResult } from './report.ts';
+import { resultOf, type RowResult } from './row-results.ts';
 
 const smallest = licenseFields.size_allowance.min;
 

@@ -10,7 +10,7 @@ import { userKey } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 import type { Plan } from './plan.ts';
 import { isRetired, type MissingUser } from './retire.ts';
-import type { Acting, Rules } from './step.ts';
+import type { Acting, Rules } from './case.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
 

@@ -1,14 +1,20 @@
+/** Applies a plan: the results of its rows in their order, on their way to history and reader. */
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { KnownWrites } from '../../store/record/writes.ts';
-import { caseOf, type Case } from './case.ts';
-import { circuitBreaker } from './circuit-breaker.ts';
-import { give } from './give.ts';
+import { resultsInOrder } from '../work/pool.ts';
+import { answerOf, caseOf, type Case, type End } from './case.ts';
+import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
+import { outcomeOf, recordEnd } from './outcome.ts';
 import type { Plan, PlannedRow } from './plan.ts';
-import { countOutcomes, rosterReport, type Reporting, type RowResult } from './report.ts';
+import { countOutcomes, resultOf, type RowResult, type UnknownRow } from './row-results.ts';
 
-export interface Applying extends GivePorts, Reporting {
+export interface Applying extends GivePorts {
+  /** Counts the rows that need no more work. */
+  readonly progress: { step(): void; end(): void };
   /** Writes of earlier runs for rows that need no request. */
   readonly recorded: ReadonlyMap<LicenseFields, KnownWrites>;
   /** Takes the counts, which are for below the rows. */
@@ -23,11 +29,11 @@ export interface Applying extends GivePorts, Reporting {
  * license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGenerator<RowResult> {
-  const { progress, conclude, signal, recorded } = applying;
+  const { progress, conclude, recorded } = applying;
   const outcomes = countOutcomes(applying, rows.length);
-  const breaker = circuitBreaker(signal);
-  const report = rosterReport(applying, keysIn(rows));
-  const working = give(casesOf(rows, applying), applying, breaker, report).finally(() => report.close());
+  const report = new RosterReport(applying, rows);
+  const giving = new Giving(applying, report);
+  const working = giving.run(casesOf(rows, applying)).finally(() => report.ready.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
@@ -35,30 +41,27 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
       const { row } = planned;
       const license = unchangedIn(planned, recorded);
       if (license) progress.step();
-      const result = await (license ? report.unchanged(row, license) : report.of(row)).catch((cause: unknown) => {
+      const ending = license ? report.unchanged(row, license) : report.ready.take(row);
+      const ended = await ending.catch((cause: unknown) => {
         // What other rows were answered is reported all the same.
         if (!(cause instanceof Failure)) throw cause;
-        breaker.stop(cause);
+        giving.state.stop(cause);
       });
-      if (!result) continue;
-      outcomes.add(result, report.answeredOnly.get(row));
-      yield result;
+      if (!ended) continue;
+      outcomes.add(ended.result, ended.unknown);
+      yield ended.result;
     }
   } finally {
-    breaker.abandon();
+    giving.state.abandon();
     await working;
     report.warnOfAccepted();
     progress.end();
   }
-  const stopped = breaker.stopped();
+  const { stopped } = giving.state;
   const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
   if (!failure || failure === stopped) conclude(outcomes.summary());
   if (failure) throw failure;
-}
-
-function* keysIn(rows: Plan['rows']): Generator<string> {
-  for (const { step } of rows) if ('license' in step && step.license?.key !== undefined) yield step.license.key;
 }
 
 /** The license of a row that needs neither a request nor a record, as most rows of a roster that is applied again. */
@@ -71,12 +74,85 @@ function* casesOf(rows: Plan['rows'], { recorded }: Applying): Generator<Case> {
   for (const planned of rows) {
     if (unchangedIn(planned, recorded)) continue;
     const { row, seen, status } = planned;
+    // A lookup for the plan is older than the lock.
+    const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
     // Of a license that is as it should be, what is recorded is closed without a lock.
-    yield { ...caseOf(row, hintOf(seen)), recorded: status === 'unchanged' ? recorded.get(row) : undefined };
+    yield { ...one, recorded: status === 'unchanged' ? recorded.get(row) : undefined };
   }
 }
 
-/** A lookup for the plan is older than the lock. */
-function hintOf(seen: PlannedRow['seen']): PlannedRow['seen'] {
-  return { ...seen, by: 'hint', isSettled: false };
+interface RowEnd {
+  readonly result: RowResult;
+  readonly unknown?: UnknownRow | undefined;
+}
+
+class RosterReport implements GiveReport {
+  readonly ready = resultsInOrder<LicenseFields, RowEnd>();
+  readonly #applying: Applying;
+  readonly #rows: Plan['rows'];
+  /** The users of each key that the list showed or that was answered; most runs have no answer, and need none. */
+  #keys: Map<string, 'one' | 'several'> | undefined;
+  readonly #accepted: (Failure | undefined)[] = [];
+
+  constructor(applying: Applying, rows: Plan['rows']) {
+    this.#applying = applying;
+    this.#rows = rows;
+  }
+
+  answered(_asked: LicenseFields, { license }: AnsweredCreation): void {
+    this.#keys ??= new Map(Array.from(keysIn(this.#rows), (key) => [key, 'one']));
+    const key = license?.key;
+    if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
+    // The progress counts the row as done: one list at the end confirms all rows.
+    this.#applying.progress.step();
+  }
+
+  async end(ended: Case, end: End): Promise<void> {
+    const { lookups, warn, history, progress } = this.#applying;
+    const one = this.#withOwnKey(ended);
+    const { asked } = one;
+    const outcome = await outcomeOf(one, end, (license) => lookups.whyNoKey(asked, license));
+    const { status, license = null, failure, warning, size_before = null } = outcome;
+    if (warning !== undefined) warn(warning);
+    await recordEnd(one, outcome, history);
+    const isUnread = !('why' in end) && !end.licenses;
+    if (isUnread && status === 'created') this.#accepted.push(end.unread);
+    if (!answerOf(one)) progress.step();
+    const result = resultOf(asked, status, license, failure?.message, size_before);
+    this.ready.put(asked, { result, unknown: status === 'unknown' ? unknownAs(one, end) : undefined });
+  }
+
+  /** An answered key that several users have is nobody's. */
+  #withOwnKey(one: Case): Case {
+    const creation = answerOf(one);
+    if (!one.sent || !creation || this.#keys?.get(creation.license?.key ?? '') !== 'several') return one;
+    return { ...one, sent: { ...one.sent, creation: { ...creation, license_is: 'of several users' } } };
+  }
+
+  /** The result of a row whose license is as it should be. */
+  async unchanged(asked: LicenseFields, license: License): Promise<RowEnd> {
+    const failure = await this.#applying.lookups.whyNoKey(asked, license);
+    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message) };
+  }
+
+  warnOfAccepted(): void {
+    const [why] = this.#accepted;
+    const count = this.#accepted.length;
+    if (count === 0) return;
+    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+    const isTried = why && !why.isInterruption;
+    const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
+    this.#applying.warn(`${said}; ${unread}`);
+  }
+}
+
+function unknownAs(one: Case, end: End): UnknownRow {
+  const isOpen = 'why' in end && end.why.is === 'open';
+  if (!answerOf(one)) return isOpen ? 'open' : 'unanswered';
+  const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
+  return isUnread ? 'unconfirmed' : 'open';
+}
+
+function* keysIn(rows: Plan['rows']): Generator<string> {
+  for (const { step } of rows) if ('license' in step && step.license?.key !== undefined) yield step.license.key;
 }

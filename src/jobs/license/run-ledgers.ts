@@ -13,7 +13,6 @@ import type { Surroundings } from '../../store/lock/lock.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import type { Creations } from './history.ts';
 
 /** The run whose ledgers and history are opened. */
 export interface RunHost {
@@ -66,12 +65,7 @@ export function openLedgers(run: RunHost) {
         const { openCreations } = await import('../../store/record/creations.ts');
         return openCreations(host.system, users, placeOf);
       });
-      const isReset: Creations['isReset'] = new Map();
-      return {
-        isReset,
-        of: async (app_code: number, user: string) => (await opened()).of(app_code, user),
-        others: async (app_code: number, user: string) => (await opened()).others(app_code, user),
-      };
+      return { of: async (app_code: number, user: string) => (await opened()).of(app_code, user) };
     },
     ...configured,
   };

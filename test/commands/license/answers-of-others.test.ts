@@ -143,7 +143,10 @@ test.each([
     const [, listed, before] = given;
     const { fake, again } = answering('KEY-9F2A', listed, before);
     again();
-    if (before !== 200) again();
+    if (before !== 200) {
+      again();
+      fake.expect('GET /v1/license/KEY-9F2A/').reply(404);
+    }
 
     const { exitCode, stdout, error } = await runAt(fake, `${create} -o json`);
 
@@ -249,6 +252,7 @@ test('create beside LIC-1, where LIC-10 is answered and is in no list: 9', async
     .expect({ method: 'POST', path: '/v1/license/', json: withKey })
     .reply(201, { ...withKey, license_code: 'LIC-10' });
   fake.expect(list, 2).reply(200, listed);
+  fake.expect('GET /v1/license/LIC-10/').reply(404);
 
   const { exitCode, error } = await runAt(fake, `${create} -o json`);
 

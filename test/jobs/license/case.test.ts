@@ -5,7 +5,7 @@ import type { License } from '../../../src/api/licensing/license.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { after, caseOf, type Case, type CaseEvent, type SeenUser } from '../../../src/jobs/license/case.ts';
 import { nextStep, whereStopped } from '../../../src/jobs/license/next-step.ts';
-import type { Rules } from '../../../src/jobs/license/step.ts';
+import type { Rules } from '../../../src/jobs/license/case.ts';
 import type { KnownWrites, PendingWrite } from '../../../src/store/record/writes.ts';
 
 const asked = { remote_user: 'ada', app_code: 7, size_allowance: 4 };
@@ -53,9 +53,11 @@ const posted = (creation: Creation | 'interrupted', before: Case['before'] = new
   sent: { id: 'x-2', at: 1000, creation },
   before,
 });
+const stamp = { account: 'ada', computer: 'vm', origin: 'sandbox', command: 'license apply' } as const;
+const created = { ...stamp, event: 'created', remote_user: 'ada' } as const;
 const recalled: CaseEvent = {
   event: 'recalled',
-  known: { time: '2026-03-01T12:00:00.000Z', run: '7K2F', license_code_end: '0001', isReset: false },
+  known: { time: '2026-03-01T12:00:00.000Z', run: '7K2F', license_code_end: '0001', ...created },
 };
 const storedAs: CaseEvent = {
   event: 'key viewed',
@@ -194,9 +196,10 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         [locked(), nothing, posted({ ...answer, license: small, license_is: 'another' }), shown(small)],
         'resize K-0001',
       ],
+      ['answered, and not shown after `--settle`', [locked(), nothing, posted(answer), nothing], 'view key'],
       [
-        'answered, and not shown after `--settle`',
-        [locked(), nothing, posted(answer), nothing],
+        'the same, and its key is not there',
+        [locked(), nothing, posted(answer), nothing, { event: 'key viewed', key: { is: 'not there', failure } }],
         'end unknown: not shown',
       ],
       ['answered, and stored otherwise', [locked(), nothing, posted(answer), nothing, storedAs], 'end created K-0001'],
@@ -205,7 +208,12 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         [locked(), nothing, posted(answer), seen({ shows: 'near', licenses: [of('K-0001', 4, 'Ada')] }, false)],
         'end created K-0001',
       ],
-      ['answered, and a similar name is shown', [locked(), nothing, posted(answer), similar], 'end unknown: similar'],
+      ['answered, and a similar name is shown', [locked(), nothing, posted(answer), similar], 'view key'],
+      [
+        'the same, and its key is that of another user',
+        [locked(), nothing, posted(answer), similar, { event: 'key viewed', key: { is: 'another', license: near } }],
+        'end unknown: similar',
+      ],
       ['answered, and no lookup has a response', [locked(), nothing, posted(answer), noAnswer], 'end created K-0001'],
       [
         'the same, without a key',

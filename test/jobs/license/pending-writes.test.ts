@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { dueAt, isLate, pauseAfter, type OwnWrites, type PendingRequest } from '../../../src/jobs/license/pending.ts';
+import { dueAt, isLate, pauseAfter, type PendingRequest } from '../../../src/jobs/license/pending-writes.ts';
+
+type OwnWrites = Parameters<typeof dueAt>[1];
 
 /** It ran out of time at 2000, alone, and settles in 5000. */
 const late: PendingRequest = { sent: 1000, ended: 2000, n: 1, settle: 5000, laterPassed: undefined };
@@ -7,8 +9,8 @@ const broken: PendingRequest = { ...late, ended: 1100 };
 const quiet: OwnWrites = { last: 2000, underWay: 0 };
 
 // The rows of docs/exactly-once.md, A place for each write.
-test.each<[string, PendingRequest, OwnWrites, number | 'not yet']>([
-  ['a late one, while a write of this run waits for its answer', late, { last: 2000, underWay: 1 }, 'not yet'],
+test.each<[string, PendingRequest, OwnWrites, number]>([
+  ['a late one, while a write of this run waits for its answer', late, { last: 2000, underWay: 1 }, Infinity],
   ['a late one: settle after the last write of this run', late, quiet, 7000],
   ['a late one, after another that ended later', late, { last: 9000, underWay: 0 }, 14_000],
   ['a late one among four: four times as long', { ...late, n: 4 }, quiet, 22_000],

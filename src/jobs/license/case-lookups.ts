@@ -1,0 +1,95 @@
+/** Looks users up: at once, until what was sent is shown, or once more where the history knows of a license. */
+import { Failure } from '../../core/failure.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { LookupResult } from './application-lookups.ts';
+import { after, answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
+import { waitInWords } from './case-words.ts';
+import type { GivePorts, RunState } from './give-ports.ts';
+import { recall } from './history.ts';
+import { nextStep } from './next-step.ts';
+import { pauseAfter } from './pending-writes.ts';
+
+export class CaseLookups {
+  readonly #ports: GivePorts;
+  readonly #state: RunState;
+  /** Called for each user whom the filter shows. */
+  readonly #found: (asked: Case['asked']) => void;
+
+  constructor(ports: GivePorts, state: RunState, found: (asked: Case['asked']) => void) {
+    this.#ports = ports;
+    this.#state = state;
+    this.#found = found;
+  }
+
+  async perform(one: Case, step: LookUpStep | { readonly do: 'view key'; readonly code: string }): Promise<Case> {
+    if (step.do === 'look up') return step.when === 'now' ? this.see(one, -Infinity) : this.#untilSettled(one);
+    return after(one, { event: 'key viewed', key: await this.#ports.lookups.viewAnswered(one.asked, step.code) });
+  }
+
+  async #untilSettled(one: Case): Promise<Case> {
+    const { elapsed, sleep, note, lookups, rules } = this.#ports;
+    const due = this.#settledAt(one);
+    const isOnce = answerOf(one) !== undefined || lookups.isByList(one.asked.app_code);
+    for (let count = one.seen ? 1 : 0; ; count += 1) {
+      const isWaiting = count > 0 && due > elapsed();
+      if (isWaiting && count === 1) note(waitInWords(one, due - elapsed()));
+      const pause = isOnce ? Infinity : pauseAfter(count, rules.settle);
+      if (isWaiting) await sleep(Math.min(pause, due - elapsed()));
+      const seen = await this.see(one, due);
+      const step = nextStep(seen, rules);
+      if (step.do !== 'look up' || seen.seen?.isSettled || seen.seen?.result.shows === 'no answer') return seen;
+    }
+  }
+
+  /** When what earlier requests made is shown, if they were processed. */
+  #settledAt({ recorded, known, sent }: Case): Milliseconds {
+    const { elapsed, now, rules } = this.#ports;
+    const { pending = [], open } = recorded ?? {};
+    const moments = pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));
+    if (open) moments.push(open.answered + rules.settle);
+    if (sent) moments.push(sent.at + rules.settle);
+    if (known) moments.push(elapsed() - Math.max(0, now() - Date.parse(known.time)) + rules.settle);
+    return Math.max(-Infinity, ...moments);
+  }
+
+  /** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
+  async see(one: Case, due: Milliseconds): Promise<Case> {
+    const { rules, lookups, names, placesOf } = this.#ports;
+    try {
+      const { sentAt, by, ...found } = await placesOf(one.asked.app_code).read(() => lookups.lookUp(one.asked, names));
+      if (by === 'filter' && found.shows === 'licenses') this.#found(one.asked);
+      const result = withHint(one, found);
+      const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
+      return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await this.#withHistory(one, result, sentAt);
+    } catch (failure) {
+      if (!(failure instanceof Failure)) throw failure;
+      const isOptional = rules.wants === 'another license' && !one.sent;
+      if (isOptional ? failure.isInterruption : this.#state.isEndedBy(failure)) throw failure;
+      if (!isOptional && placesOf(one.asked.app_code).isEndedBy(failure)) this.#state.stop(failure);
+      return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
+    }
+  }
+
+  /** The history may know of a license that the lookup does not show. */
+  async #withHistory(one: Case, result: LookupResult, sentAt: Milliseconds): Promise<Case> {
+    const { creations, lookups, placesOf } = this.#ports;
+    const { asked } = one;
+    const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
+    // A server may have stored the name that this computer gave without its domain.
+    const isInParts = known.known !== undefined && result.shows === 'nothing';
+    const shown = isInParts
+      ? await placesOf(asked.app_code).read(() => lookups.lookUp(asked, 'all forms and parts'))
+      : result;
+    return lookedUp(known, { result: shown, isSettled: sentAt >= this.#settledAt(known) });
+  }
+}
+
+function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
+  return after(one, { event: 'looked up', seen: { ...seen, by: 'lookup' } });
+}
+
+/** The filter does not find similar names, which the list of before the lock has shown. */
+function withHint({ seen, sent }: Case, result: LookupResult): LookupResult {
+  const isHinted = !sent && seen?.by === 'hint' && seen.result.shows === 'near' && result.shows === 'nothing';
+  return isHinted ? seen.result : result;
+}

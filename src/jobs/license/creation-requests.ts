@@ -1,0 +1,240 @@
+/**
+ * Sends creations, each recorded before, and settles those without a response. The first of a run, and the first of a
+ * name with each unusual sign, is looked up before the second is sent (docs/exactly-once.md, The first one is looked up
+ * before the second is sent).
+ */
+import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
+import { identityOf, textOf, type License } from '../../api/licensing/license.ts';
+import { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import type { AskedWrite, OpenFirst } from '../../store/record/writes.ts';
+import { limiter } from '../work/pool.ts';
+import type { CaseLookups } from './case-lookups.ts';
+import { after, answerOf, type Case } from './case.ts';
+import { waitInWords } from './case-words.ts';
+import type { GivePorts, RunState } from './give-ports.ts';
+import { completeHistory } from './history.ts';
+import type { LicenseUser } from './license-user.ts';
+import { nextStep } from './next-step.ts';
+import type { Unanswered, WriteSight } from './pending-writes.ts';
+import type { Places, Sent } from './places.ts';
+
+export class CreationRequests {
+  readonly #ports: GivePorts;
+  readonly #state: RunState;
+  readonly #lookups: CaseLookups;
+  /** The server answered a POST, whose license no list has shown yet. */
+  readonly #answered: (asked: LicenseFields, creation: AnsweredCreation) => void;
+  readonly #oneAtATime = limiter(1);
+  /** The signs that lookups of each server have found. */
+  readonly #proved = new Map<Places, Set<string>>();
+  readonly #checked = new Map<number, Promise<void>>();
+  #sending = 0;
+
+  constructor(
+    ports: GivePorts,
+    state: RunState,
+    lookups: CaseLookups,
+    answered: (asked: LicenseFields, creation: AnsweredCreation) => void,
+  ) {
+    this.#ports = ports;
+    this.#state = state;
+    this.#lookups = lookups;
+    this.#answered = answered;
+  }
+
+  get isSending(): boolean {
+    return this.#sending > 0;
+  }
+
+  /** The filter shows a license of that name: it reads its signs. */
+  found({ app_code, remote_user }: LicenseUser): void {
+    const proved = this.#provedOf(app_code);
+    for (const sign of signsOf(remote_user)) proved.add(sign);
+  }
+
+  /** Unchanged where the run stopped before. @throws a refusal */
+  async create(one: Case, before: Case['before']): Promise<Case> {
+    const { app_code } = one.asked;
+    const checking = this.#checked.get(app_code) ?? this.#checkOpen(one.asked);
+    this.#checked.set(app_code, checking);
+    await checking;
+    if (this.#isProved(one.asked)) return this.#send(one, before, 'any');
+    const first = await this.#oneAtATime(async () =>
+      this.#isProved(one.asked) ? undefined : this.#first(one, before),
+    );
+    return first ?? this.#send(one, before, 'any');
+  }
+
+  /** Where no lookup shows what was answered, the run sends nothing more. */
+  async #first(one: Case, before: Case['before']): Promise<Case> {
+    const { rules } = this.#ports;
+    let sent = await this.#send(one, before, 'first');
+    if (sent === one) return one;
+    try {
+      while (answerOf(sent) && !this.#state.stopped) {
+        const step = nextStep(sent, rules);
+        if (step.do !== 'look up' && step.do !== 'view key') break;
+        sent = await this.#lookups.perform(sent, step);
+      }
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      // An answered license is reported whatever ends the run.
+      this.#state.stop(cause);
+    }
+    const step = nextStep(sent, rules);
+    const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
+    if (isFound) {
+      this.#provedOf(sent.asked.app_code).add(first);
+      this.found(sent.asked);
+    } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent)) this.#state.stop(notFound(sent));
+    return sent;
+  }
+
+  #isProved({ app_code, remote_user }: LicenseUser): boolean {
+    const proved = this.#provedOf(app_code);
+    if (!proved.has(first)) return false;
+    return this.#ports.lookups.isByList(app_code) || [...signsOf(remote_user)].every((sign) => proved.has(sign));
+  }
+
+  #provedOf(app_code: number): Set<string> {
+    const places = this.#ports.placesOf(app_code);
+    const proved = this.#proved.get(places) ?? new Set();
+    this.#proved.set(places, proved);
+    return proved;
+  }
+
+  /** A first creation of the last day that no lookup has shown bars the next ones until one does. */
+  async #checkOpen(asked: LicenseFields): Promise<void> {
+    const { rules, history, elapsed, sleep, placesOf } = this.#ports;
+    const { app_code } = asked;
+    const { store } = placesOf(app_code);
+    for (const open of await store.openFirsts()) {
+      if (open.app_code !== app_code) continue;
+      const isAgain = [...rules.sendAgain].some((remote_user) => open.isOf({ app_code, remote_user }));
+      if (isAgain || (rules.wants === 'another license' && open.isOf(asked))) continue;
+      let shown = await this.#lookFor(open, asked);
+      const wait = open.answered + rules.settle - elapsed();
+      if (!shown && wait > 0) {
+        await sleep(wait);
+        shown = await this.#lookFor(open, asked);
+      }
+      if (!shown) {
+        this.#state.stop(stillOpen(open));
+        return;
+      }
+      // Lists may hide it again: the history keeps it.
+      const user = { app_code, remote_user: textOf(shown, 'remote_user') ?? asked.remote_user };
+      await completeHistory({ ...open, asked: { kind: 'creation' } }, user, shown, history);
+      await store.end(open.id, { is: 'shown' });
+    }
+  }
+
+  async #lookFor(open: OpenFirst, asked: LicenseUser): Promise<License | undefined> {
+    const { licensing, lookups } = this.#ports;
+    const { app_code } = asked;
+    if (open.isOf(asked)) {
+      const result = await lookups.lookUp(asked, 'given');
+      return result.shows === 'licenses' ? result.licenses[0] : undefined;
+    }
+    for await (const license of licensing(app_code).list({ app_code }, 'whole'))
+      if (open.isOf({ app_code, remote_user: textOf(license, 'remote_user') ?? '' })) return license;
+    return undefined;
+  }
+
+  /** A request that an interruption cut may have been sent: it is pending for later runs. */
+  async #send(one: Case, before: Case['before'], turn: 'first' | 'any'): Promise<Case> {
+    const { placesOf, rules, signal, elapsed, note, concurrency } = this.#ports;
+    const { asked, unanswered } = one;
+    if (this.#state.stopped) return one;
+    const places = placesOf(asked.app_code);
+    for (const { id } of one.recorded?.pending ?? []) await places.pending.end(id, { is: 'not carried out' });
+    const { app_code, size_allowance } = asked;
+    const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };
+    const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
+    this.#sending += 1;
+    try {
+      const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
+      const sent = after(one, { event: 'posted', sent: { id, at: elapsed(), creation: value }, before });
+      const answer = answerOf(sent);
+      if (answer) this.#answered(asked, answer);
+      if (!lost || signal.aborted || nextStep(sent, rules).do === 'end') return sent;
+      if (concurrency === 1) note(waitInWords(sent, rules.settle));
+      return await this.#settle(sent, lost);
+    } finally {
+      this.#sending -= 1;
+    }
+  }
+
+  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation | 'interrupted'>> {
+    const { licensing, signal } = this.#ports;
+    try {
+      const creation = await licensing(asked.app_code).create(asked, attempt);
+      if (creation.state === 'unanswered') return { value: creation, end: 'no answer' };
+      const { http, license } = creation;
+      return { value: creation, end: { is: 'answered', status: http.status, key_end: license?.key?.slice(-4) } };
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
+      if (!signal.aborted && !cause.isInterruption) throw cause;
+      this.#state.stop(cause);
+      return { value: 'interrupted', end: 'no answer' };
+    }
+  }
+
+  /** Looks for what a POST without a response made, until that is known. */
+  async #settle(sent: Case, lost: Unanswered): Promise<Case> {
+    const { placesOf, elapsed, signal, rules } = this.#ports;
+    const places = placesOf(sent.asked.app_code);
+    let seen = sent;
+    const look = async (): Promise<WriteSight> => {
+      const sentAt = elapsed();
+      seen = await this.#lookups.see(sent, Infinity);
+      return sightOf(seen, sentAt);
+    };
+    try {
+      if ((await places.pending.settle(lost, look)) === 'shown' || !seen.seen) return seen;
+      const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
+      const isRepeated = nextStep(settled, rules).do === 'create';
+      // Later runs count it among those without a response.
+      await places.pending.end(lost.id, isRepeated ? { is: 'not carried out' } : { is: 'no answer', n: 0 });
+      return settled;
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      this.#state.stop(cause);
+      if (signal.aborted || cause.isInterruption) return sent;
+      const result = { shows: 'no answer', failure: cause } as const;
+      return after(sent, { event: 'looked up', seen: { by: 'lookup', isSettled: true, result } });
+    }
+  }
+}
+
+const first = 'first';
+
+/** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */
+function sightOf({ seen, before }: Case, sentAt: number): WriteSight {
+  const result = seen?.result;
+  if (result?.shows === 'no answer') return { is: 'no answer', failure: result.failure };
+  const licenses = result && 'licenses' in result ? result.licenses : [];
+  const isNew = licenses.some((license) => !before?.has(identityOf(license)));
+  return isNew ? { is: 'shown' } : { is: 'not shown', sentAt };
+}
+
+/** Letters and digits beyond ASCII are one sign, and marks that combine are another. */
+function signsOf(name: string): ReadonlySet<string> {
+  const signs = name.match(/[^\w.@-]/gu) ?? [];
+  return new Set(signs.map((sign) => (/[\p{L}\p{N}]/u.test(sign) ? 'letter' : /\p{M}/u.test(sign) ? 'mark' : sign)));
+}
+
+function notFound({ asked }: Case): Failure {
+  const text = `the server answered the request for '${asked.remote_user}', and no lookup shows the license: nothing more was sent`;
+  return new Failure('unknown', text, { hint: sayWhy, retryable: false });
+}
+
+function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {
+  const when = new Date(time).toISOString().slice(0, 19);
+  const text = `no lookup shows the license (its key ends with ${key_end}) that run ${run} requested at ${when}Z: nothing was sent`;
+  return new Failure('unknown', text, { hint: sayWhy, retryable: false });
+}
+
+const sayWhy =
+  'Check how this server lists licenses: chatelaine license list. If it shows them late, give a longer --settle.';
