@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { errorFields, isSameSensor, namedKeyFields } from '../../schema/license.ts';
+import { errorFields, isSameSensor } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import {
   type Answer,
@@ -39,33 +39,12 @@ export function licenseOf(answer: Answer, connection: LicensingConnection): Lice
   throw answer.body === undefined ? foreignBody(answer, 'the licensing API') : unreadable(answer, 'no license');
 }
 
-/** Undefined where nothing in the body is of a license. @throws Failure unavailable where the key is in it twice */
-export function findLicense(answer: Answer, connection: LicensingConnection): License | undefined {
-  refuseDoubledKey(answer, 1, connection);
-  const { body } = answer;
+/** Undefined where nothing in the body is of a license. */
+export function findLicense({ body }: Answer, connection: LicensingConnection): License | undefined {
   const license = licenseIn(Array.isArray(body) && body.length === 1 ? body[0] : body, connection);
   const isNone = license?.key === undefined && !licenseNames.some((name) => license?.fields[name] !== undefined);
   return isNone ? undefined : license;
 }
-
-/** @throws Failure unavailable where a license has its key twice: `JSON.parse` takes the last, right or not */
-export function refuseDoubledKey(answer: Answer, licenses: number, { key_field }: LicensingConnection): void {
-  const keys = [...(key_field === undefined ? [] : [key_field]), ...namedKeyFields].map((name) => JSON.stringify(name));
-  // Most answers name it once for each license, and need no look at their objects.
-  if (keys.every((key) => answer.text.split(key).length <= licenses + 1)) return;
-  const objects: Set<string>[] = [];
-  for (const [token, name] of answer.text.matchAll(bracketOrName)) {
-    if (token === '{') objects.push(new Set());
-    else if (token === '}') objects.pop();
-    else if (name !== undefined && keys.includes(name)) {
-      if (objects.at(-1)?.has(name)) throw unreadable(answer, `a license with two members ${name}`);
-      objects.at(-1)?.add(name);
-    }
-  }
-}
-
-/** Strings are matched too, since they hold brackets; only one before a colon is a name. */
-const bracketOrName = /[{}]|("[^"\\]*(?:\\[^][^"\\]*)*")(?=\s*:)|"[^"\\]*(?:\\[^][^"\\]*)*"/g;
 
 export function isNothing({ text, body }: Answer): boolean {
   if (text.trim() === '' || body === null || body === '') return true;

@@ -1,7 +1,6 @@
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf, numberMap, restSize } from '../../core/fingerprint.ts';
-import { writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
@@ -38,61 +37,53 @@ export async function* listRows(
   heard?: Heard,
   limits = usualLimits,
 ): AsyncGenerator<License> {
-  const moves = watchMoves();
-  const first = parametersOf({ remote_user, app_code });
-  for (;;) {
+  const shown = new ShownLicenses();
+  for (const reading of [0, 1] as const) {
+    shown.begin(reading);
     const left = { ...limits };
     const asked = new Set<string>();
-    let [query, pages, received, before]: [Parameters, number, number, string | undefined] = [first, 1, 0, undefined];
-    for (;;) {
+    let query: Parameters = parametersOf({ remote_user, app_code });
+    for (let place = 1, received = 0; ; place += 1) {
       asked.add(encodeParameters(query));
-      const page = await readPage(query, pages - 1);
-      heard?.(page, pages);
+      const page = await readPage(query, place - 1);
+      heard?.(page, place);
       const { rows, answer, next: link } = page;
-      const isOnly = pages === 1 && link === undefined;
-      const text = isOnly ? undefined : writeJson(rows.map(({ fields }) => fields));
-      const isRepeated = text !== undefined && text === before;
-      const repeatsBefore = moves.repeats();
+      const isOnly = place === 1 && link === undefined;
+      const repeatsBefore = shown.repeats;
       received += rows.length;
       // Not yield*, which makes three more promises of each row.
-      for (const row of isRepeated ? [] : rows) {
+      for (const row of rows) {
         if ((left.rows -= 1) < 0) throw notWhole(`it has more than ${limits.rows.toLocaleString('en')} rows`, answer);
-        if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
+        if (extent === 'part' || isOnly || shown.isNew(row, place)) yield row;
       }
-      if ((left.bytes -= answer.size) < 0)
-        throw notWhole(`its pages are longer than ${limits.bytes / 1024 ** 3} GiB`, answer);
+      if ((left.bytes -= answer.size) < 0) throw notWhole('its pages are longer than 1 GiB', answer);
       const next = link === undefined ? undefined : [...new URL(link, anyOrigin).searchParams];
-      const isAsked = next !== undefined && asked.has(encodeParameters(next));
-      const isShown = rows.length > 0 && moves.repeats() - repeatsBefore === rows.length;
-      const gap =
-        isRepeated || (isShown && next !== undefined)
-          ? 'a page repeats the rows of those before'
-          : gapAfter(page, { isAsked, pages, listed: received - moves.repeats() });
+      const isRepeated = next && rows.length > 0 && shown.repeats - repeatsBefore === rows.length;
+      const isAsked = next && asked.has(encodeParameters(next));
+      const loop = isAsked ? 'the server names a next page that was read before' : undefined;
+      const gap = isRepeated
+        ? 'a page repeats the rows of those before'
+        : (loop ?? gapAfter(page, place, received - shown.repeats));
       if (gap !== undefined && extent === 'part') return;
       if (next && gap === undefined) {
-        [query, pages, before] = [next, pages + 1, text];
+        query = next;
         continue;
       }
-      if (moves.repeats() === 0 && gap !== undefined) throw notWhole(gap, answer);
-      if (moves.repeats() === 0) return;
-      if (!moves.isFirstReading()) throw notWhole(gap ?? 'its pages changed during both of two readings', answer);
+      if (shown.repeats === 0 && gap === undefined) return;
+      if (shown.repeats === 0 || reading === 1)
+        throw notWhole(gap ?? 'its pages changed during both of two readings', answer);
       break;
     }
-    moves.readAgain();
   }
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter(
-  { next, more, rows, ...told }: Page,
-  { isAsked, pages, listed }: { readonly isAsked: boolean; readonly pages: number; readonly listed: number },
-): string | undefined {
-  if (isAsked) return 'the server names a next page that was read before';
-  if (rows.length === 0 && pages > 1) return 'the server names a next page that has no rows';
+function gapAfter({ next, more, rows, total, pages }: Page, place: number, listed: number): string | undefined {
+  if (rows.length === 0 && place > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
-  if (told.total > listed) return `the server counts ${quantity(told.total, 'license')} and lists ${listed}`;
-  if (told.pages > pages) return `the server counts ${told.pages} pages and names no URL after page ${pages}`;
+  if (total > listed) return `the server counts ${quantity(total, 'license')} and lists ${listed}`;
+  if (pages > place) return `the server counts ${pages} pages and names no URL after page ${place}`;
   return undefined;
 }
 
@@ -101,27 +92,27 @@ function notWhole(gap: string, { http }: Answer): Failure {
 }
 
 /** Notices a license that is shown on two pages: the sign that they moved while they were read. */
-function watchMoves() {
+class ShownLicenses {
   /** By the fingerprint of a license the page that showed it last, and the reading. */
-  const shown = numberMap();
-  let [reading, repeats] = [0, 0];
-  return {
-    isNew(row: License, page: number): boolean {
-      const { number, rest } = fingerprintOf(identityOf(row));
-      const entry = shown.get(number);
-      const last = entry === 0 || entry % restSize !== rest ? undefined : Math.trunc(entry / restSize);
-      const isOfReading = last !== undefined && last % 2 === reading;
-      if (isOfReading && last < page * 2 && row.key !== undefined) repeats += 1;
-      if (!isOfReading) shown.set(number, (page * 2 + reading) * restSize + rest);
-      // Rows without a key cannot be told apart on the pages of one reading.
-      return last === undefined || (row.key === undefined && isOfReading && reading === 0);
-    },
-    repeats: () => repeats,
-    isFirstReading: () => reading === 0,
-    readAgain(): void {
-      [reading, repeats] = [1, 0];
-    },
-  };
+  readonly #pages = numberMap();
+  #reading: 0 | 1 = 0;
+  repeats = 0;
+
+  begin(reading: 0 | 1): void {
+    this.#reading = reading;
+    this.repeats = 0;
+  }
+
+  isNew(row: License, page: number): boolean {
+    const { number, rest } = fingerprintOf(identityOf(row));
+    const entry = this.#pages.get(number);
+    const last = entry === 0 || entry % restSize !== rest ? undefined : Math.trunc(entry / restSize);
+    const isOfReading = last !== undefined && last % 2 === this.#reading;
+    if (isOfReading && last < page * 2 && row.key !== undefined) this.repeats += 1;
+    if (!isOfReading) this.#pages.set(number, (page * 2 + this.#reading) * restSize + rest);
+    // Rows without a key cannot be told apart on the pages of one reading.
+    return last === undefined || (row.key === undefined && isOfReading && this.#reading === 0);
+  }
 }
 
 /** Exact text; a row of a filtered answer without the field is trusted (docs/apis.md, Licensing answers). */

@@ -1,4 +1,4 @@
-import { Failure, unless } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
 import { isObject } from '../../core/json.ts';
@@ -47,8 +47,7 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   }
   const error = errorInside(answer, 'license');
   if (error) return unanswered(uncertain(error.message, error.details));
-  // What is answered stays so where the answer cannot be read.
-  const found = unless(Failure, () => findLicense(answer, connection));
+  const found = findLicense(answer, connection);
   // A request that is only accepted (202) has no license yet: a guessed key is the name of a task.
   const isTask = answer.status === 202 && !(isObject(answer.body) && found && isLicense(found.fields));
   const license = isTask ? undefined : found;
@@ -144,7 +143,7 @@ export async function editedFrom(
   refuse(answer, 'no license has this code');
   const error = errorInside(answer, 'license');
   if (error) return readBack({ failure: error, isSilent: false }, view, edit);
-  const license = unless(Failure, () => findLicense(answer, connection));
+  const license = findLicense(answer, connection);
   const signs = license ? signsOfAnother(license, edit) : [];
   const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;
   if (license && differences.length === 0 && missingIn(license, edit).length === 0) return withCode(license, edit);

@@ -36,13 +36,6 @@ export function mayBeMasked(key: string): boolean {
   return isMasked(key) || /x{3}|X{3}|#{3}/.test(key);
 }
 
-/** The masked text can be a form of this name, in any case. */
-export function mayBePartOf(masked: string, name: string): boolean {
-  const [begin = '', ...parts] = masked.toLowerCase().split(/[*•…·]+/);
-  const whole = name.toLowerCase();
-  return whole.startsWith(begin) && whole.endsWith(parts.at(-1) ?? '');
-}
-
 /** Each license once; rows without a key cannot be told apart. */
 export function distinct(licenses: readonly License[]): readonly License[] {
   if (licenses.length < 2) return licenses;

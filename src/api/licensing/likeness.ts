@@ -1,13 +1,5 @@
 import { foldName } from '../../core/fold-name.ts';
-import { isMasked, type License, mayBePartOf, textOf } from './license.ts';
-
-/** Whether a row may be of any of these users: its name is not there, no text, or masked. */
-export function isNameless(license: License, users: Iterable<string>): boolean {
-  const name = textOf(license, 'remote_user');
-  if (name === undefined) return true;
-  for (const user of isMasked(name) ? users : []) if (name !== user && mayBePartOf(name, user)) return true;
-  return false;
-}
+import { type License, textOf } from './license.ts';
 
 /** How a listed license relates to the user and the application that were asked for. */
 export type Likeness = 'exact' | 'near' | 'other';

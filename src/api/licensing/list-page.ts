@@ -5,14 +5,7 @@ import { type Answer, foreignBody, incompleteAfter, isPage } from '../http/answe
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
-import {
-  refuse,
-  refuseDoubledKey,
-  refuseError,
-  rowOf,
-  unreadable,
-  type LicensingConnection,
-} from './license-answer.ts';
+import { refuse, refuseError, rowOf, unreadable, type LicensingConnection } from './license-answer.ts';
 import { isOfPaging, pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
@@ -64,7 +57,6 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
         });
       const found = await rowsOf(answer, query);
       const connection = await open();
-      refuseDoubledKey(answer, found.length, connection);
       return {
         ...pageEnd(answer),
         rows: found.map((row) => rowOf(row, answer, connection)),

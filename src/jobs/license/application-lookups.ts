@@ -1,13 +1,19 @@
 /** Finds the licenses of users of one application, and learns what its server's filter does; lives as long as a run. */
-import { distinct, textOf, type License } from '../../api/licensing/license.ts';
-import { isNameless, likenessOfApp } from '../../api/licensing/likeness.ts';
+import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { likenessOfApp } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import type { KeyOwners, ListReading } from './list-reading.ts';
-import { type FilteredRows, inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
+import type { ListReading } from './list-reading.ts';
+import {
+  type FilteredRows,
+  inconclusive,
+  type KeyOwners,
+  LookupRequests,
+  type LookupWorld,
+} from './lookup-requests.ts';
 
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
@@ -38,8 +44,6 @@ export class ApplicationLookups {
   #filter: 'trusted' | 'finds parts' | 'ignored' = 'trusted';
   /** The first lookup, which may find out about the filter for all others. */
   #first: Promise<unknown> | undefined;
-  /** Whether control queries showed that a row without a name is of the user who was asked for. */
-  #isNamelessTrusted = false;
   #hint: ListReading | undefined;
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
@@ -92,7 +96,7 @@ export class ApplicationLookups {
     const found = await this.#requests.filteredBy(user);
     const { sentAt, rows, gap } = found;
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
-    const nameless = rows.filter((row) => isNameless(row, [user]));
+    const nameless = rows.filter((row) => !exact.includes(row) && isNameless(row));
     const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
     if (others.some((row) => isLonger(textOf(row, 'remote_user') ?? '', user))) this.#filter = 'finds parts';
     else if (others.length > 0 && (await this.#requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
@@ -117,10 +121,7 @@ export class ApplicationLookups {
   }
 
   async #judgeNameless(user: string, rows: readonly License[]): Promise<LookupResult> {
-    const isEmpty = async (name: string) => name !== '' && (await this.#requests.filteredBy(name)).rows.length === 0;
-    this.#isNamelessTrusted ||=
-      (await this.#requests.askNobody()).rows.length === 0 && (await isEmpty(Array.from(user).slice(0, -1).join('')));
-    if (this.#isNamelessTrusted) return this.#judge(rows, []);
+    if (await this.#requests.isExactFor(user)) return this.#judge(rows, []);
     const text = `the server shows licenses for '${user}' without a name, and they may be of other users`;
     return { shows: 'incomplete', failure: inconclusive(text) };
   }
@@ -152,12 +153,13 @@ export class ApplicationLookups {
   }
 
   /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
-  #whyCut({ length, licenses }: ListReading): Failure | undefined {
+  #whyCut({ length }: ListReading): Failure | undefined {
     if (length.isCertain || length.rows === 0) return undefined;
     const isOfOneLength = this.#requests.isOfOneLength(length);
-    const hasGrown = this.#counting !== undefined && [...this.#counting].every((license) => licenses.has(license));
+    const hasGrown =
+      this.#counting !== undefined && [...this.#counting].every((license) => length.licenses.has(license));
     if (hasGrown || (isOfOneLength && (!length.isRound || this.#trustList))) {
-      this.#counting = licenses;
+      this.#counting = length.licenses;
       return undefined;
     }
     if (!isOfOneLength) return inconclusive(`the server cuts its list after ${quantity(length.rows, 'license')}`);
@@ -183,6 +185,12 @@ export class ApplicationLookups {
     const [similar, ...further] = distinct(near);
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }
+}
+
+/** A masked name is nobody's. */
+function isNameless(row: License): boolean {
+  const name = textOf(row, 'remote_user');
+  return name === undefined || isMasked(name);
 }
 
 function isLonger(name: string, part: string): boolean {

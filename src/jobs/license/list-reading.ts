@@ -1,116 +1,50 @@
 /** One reading of an application's list: what it shows of some users, and whether it may lack rows. */
-import { textOf, type License } from '../../api/licensing/license.ts';
+import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import type { Heard } from '../../api/licensing/license-list.ts';
-import { isNameless, likeness, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { likeness, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
 import { writeJson } from '../../core/json.ts';
 import { foldName } from '../../core/fold-name.ts';
-import { countBefore } from '../../core/halving.ts';
-
-/** Marks of lists are added up in whole numbers. */
-const markSize = 2 ** 52;
-
-export class ListReading {
-  readonly sentAt: Milliseconds;
-  /** Fingerprints of the licenses on an only page without a total. */
-  readonly licenses = new Set<number>();
-  /** Why it is not complete, or does not name the users. */
-  gap: Failure | undefined;
-  readonly length = new ListLength();
-  readonly #app_code: number;
-  readonly #users: ReadonlySet<string>;
-  readonly #exact = new Map<string, License>();
-  /** Of users who have several. */
-  readonly #further = new Map<string, License[]>();
-  readonly #near = new Map<string, License[]>();
-  #usersNear: ReturnType<typeof nameIndex> | undefined;
-  /** Users of the list who are none of those, up to a number. */
-  readonly unasked = new Set<string>();
-  readonly #mostUnasked: number;
-
-  constructor(app_code: number, users: ReadonlySet<string>, sentAt: Milliseconds, mostUnasked: number) {
-    this.#app_code = app_code;
-    this.#mostUnasked = mostUnasked;
-    this.#users = users;
-    this.sentAt = sentAt;
-  }
-
-  /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
-  add(license: License): boolean {
-    if (!this.length.hasNext && this.length.total === 0)
-      this.licenses.add(fingerprintOf(textOfLicense(license)).number);
-    const name = textOf(license, 'remote_user');
-    if (name === undefined || isNameless(license, this.#users)) return false;
-    const app_code = this.#app_code;
-    if (this.#users.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
-      if (!this.#exact.has(name)) this.#exact.set(name, license);
-      else if (!this.#further.get(name)?.push(license)) this.#further.set(name, [license]);
-      return true;
-    }
-    if (this.unasked.size < this.#mostUnasked && !this.#users.has(name) && likenessOfApp(license, app_code) === 'exact')
-      this.unasked.add(name);
-    this.#usersNear ??= nameIndex(this.#users);
-    for (const remote_user of this.#usersNear(name))
-      if (likeness(license, { remote_user, app_code }) === 'near' && !this.#near.get(remote_user)?.push(license))
-        this.#near.set(remote_user, [license]);
-    return true;
-  }
-
-  exactOf(user: string): readonly License[] {
-    const first = this.#exact.get(user);
-    return first ? [first, ...(this.#further.get(user) ?? none)] : none;
-  }
-
-  nearOf(user: string): readonly License[] {
-    return this.#near.get(user) ?? none;
-  }
-}
-
-const none: readonly License[] = [];
 
 /** Adds up the pages of a list; the first page begins another reading of it. */
 export class ListLength {
   rows = 0;
-  total = 0;
   pages = 0;
-  /** The same for the same licenses in any order. */
-  mark = 0;
-  #counted = 0;
+  /** How many rows there are in all; 0 where the server does not say it. */
+  total = 0;
+  /** How many rows page one speaks of. */
+  promised = 0;
+  hasNext = false;
+  /** The server says so in as many words. */
+  hasMore = false;
+  /** Fingerprints of the licenses on an only page without a total. */
+  licenses = new Set<number>();
+  #received = 0;
   /** The lengths of the first and the last page, and whether all between are as long as the first. */
   #first = 0;
   #last = 0;
   #isEven = true;
 
-  hasNext = false;
-  /** The server says so in as many words. */
-  hasMore = false;
-  /** How many rows page one speaks of; 0 where it does not. */
-  promised = 0;
-
   readonly heard: Heard = ({ rows, total, pages, next, hasMore }, place) => {
     const count = rows.length;
-    [this.hasNext, this.hasMore] = [next !== undefined, hasMore];
-    if (place === 1) this.promised = Math.max(total, pages * count);
     if (place === 1) {
-      [this.rows, this.mark, this.#counted, this.total] = [0, 0, count, total];
-      [this.#first, this.#isEven] = [count, true];
-    } else {
-      [this.#counted, this.total] = [this.#counted + count, Math.max(this.total, total)];
-      this.#isEven &&= this.#last === this.#first;
-    }
-    [this.pages, this.#last] = [place, count];
+      [this.rows, this.#received, this.total, this.licenses] = [0, 0, 0, new Set()];
+      [this.promised, this.#first, this.#isEven] = [Math.max(total, pages * count), count, true];
+    } else this.#isEven &&= place === 2 || this.#last === this.#first;
+    [this.hasNext, this.hasMore, this.pages, this.#last] = [next !== undefined, hasMore, place, count];
+    [this.#received, this.total] = [this.#received + count, Math.max(this.total, total)];
   };
 
-  add(license: License): void {
+  add({ key, fields }: License): void {
     this.rows += 1;
-    this.mark = (this.mark + (fingerprintOf(textOfLicense(license)).number % markSize)) % markSize;
+    if (!this.hasNext && this.total === 0) this.licenses.add(fingerprintOf(key ?? writeJson(fields)).number);
   }
 
   /** A total equals its rows. */
   get isCounted(): boolean {
-    return this.total > 0 && this.total === this.#counted;
+    return this.total > 0 && this.total === this.#received;
   }
 
   /** Only a total, or full pages before the last one, show that a server has not cut its list. */
@@ -126,48 +60,78 @@ export class ListLength {
   }
 }
 
-function textOfLicense({ key, fields }: License): string {
-  return key ?? writeJson(fields);
+export class ListReading {
+  readonly sentAt: Milliseconds;
+  readonly length = new ListLength();
+  /** Why it is not complete, or does not name the users. */
+  gap: Failure | undefined;
+  /** Users of the list who are none of those, up to a number. */
+  readonly unasked = new Set<string>();
+  readonly #app_code: number;
+  readonly #users: ReadonlySet<string>;
+  readonly #mostUnasked: number;
+  readonly #exact = new Map<string, License>();
+  /** Of users who have several. */
+  readonly #further = new Map<string, License[]>();
+  readonly #near = new Map<string, License[]>();
+  #usersNear: ReturnType<typeof nameIndex> | undefined;
+
+  constructor(app_code: number, users: ReadonlySet<string>, sentAt: Milliseconds, mostUnasked: number) {
+    this.#app_code = app_code;
+    this.#users = users;
+    this.sentAt = sentAt;
+    this.#mostUnasked = mostUnasked;
+  }
+
+  /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
+  add(license: License): boolean {
+    const name = textOf(license, 'remote_user');
+    if (name === undefined || (isMasked(name) && !this.#users.has(name))) return false;
+    const app_code = this.#app_code;
+    const isOfApp = likenessOfApp(license, app_code) === 'exact';
+    if (this.#users.has(name) && isOfApp) {
+      if (!this.#exact.has(name)) this.#exact.set(name, license);
+      else push(this.#further, name, license);
+      return true;
+    }
+    if (this.unasked.size < this.#mostUnasked && !this.#users.has(name) && isOfApp) this.unasked.add(name);
+    this.#usersNear ??= nameIndex(this.#users);
+    for (const remote_user of this.#usersNear(name))
+      if (likeness(license, { remote_user, app_code }) === 'near') push(this.#near, remote_user, license);
+    return true;
+  }
+
+  exactOf(user: string): readonly License[] {
+    const first = this.#exact.get(user);
+    return first ? [first, ...(this.#further.get(user) ?? none)] : none;
+  }
+
+  nearOf(user: string): readonly License[] {
+    return this.#near.get(user) ?? none;
+  }
+}
+
+const none: readonly License[] = [];
+
+function push<T>(groups: Map<string, T[]>, name: string, one: T): void {
+  if (!groups.get(name)?.push(one)) groups.set(name, [one]);
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */
-export function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
+export function nameIndex(users: ReadonlySet<string>): (name: string) => readonly string[] {
   /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
   const changed = new Map<string, string[]>();
+  /** Those whose names a server may cut. */
+  const long = new Map<string, string[]>();
   for (const user of users) {
-    const key = foldName(user);
-    if (key !== user && !changed.get(key)?.push(user)) changed.set(key, [user]);
+    const folded = foldName(user);
+    if (folded !== user) push(changed, folded, user);
+    if (folded.length > minCutChars) push(long, folded.slice(0, minCutChars), user);
   }
-  const usersOf = (key: string): string[] => [...(users.has(key) ? [key] : []), ...(changed.get(key) ?? [])];
-  let sorted: string[] | undefined;
-  return function* (name) {
-    const key = foldName(name);
-    yield* usersOf(key);
-    if (name.length < minCutChars) return;
-    sorted ??= [...new Set([...users].map(foldName))].sort();
-    const first = countBefore(sorted, (one) => one <= key);
-    for (let at = first; sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
+  return (name) => {
+    const folded = foldName(name);
+    const cut = name.length < minCutChars ? [] : (long.get(folded.slice(0, minCutChars)) ?? []);
+    const same = [...(users.has(folded) ? [folded] : []), ...(changed.get(folded) ?? [])];
+    return [...same, ...cut.filter((user) => foldName(user).startsWith(folded) && !same.includes(user))];
   };
-}
-
-/** Which applications list a key whose rows name none: where several do, it is nobody's. */
-export class KeyOwners {
-  isOfSeveral = false;
-  readonly #applications = new Map<string, Set<number>>();
-
-  add(server: string, app_code: number, license: License): void {
-    const key = this.#keyOf(server, license);
-    if (key === undefined) return;
-    const owners = this.#applications.get(key);
-    if (owners) owners.add(app_code);
-    else this.#applications.set(key, new Set([app_code]));
-  }
-
-  of(server: string, license: License): readonly number[] {
-    return [...(this.#applications.get(this.#keyOf(server, license) ?? '') ?? [])];
-  }
-
-  #keyOf(server: string, { key, fields }: License): string | undefined {
-    return key === undefined || (fields['app_code'] ?? undefined) !== undefined ? undefined : `${server} ${key}`;
-  }
 }

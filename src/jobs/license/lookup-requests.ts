@@ -1,25 +1,21 @@
 /** The requests by which users of one application are looked up, and what their responses have in common. */
 import { distinct, type License } from '../../api/licensing/license.ts';
-import type { Extent, Heard, LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { Heard, LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { type KeyOwners, ListLength, ListReading } from './list-reading.ts';
+import { ListLength, ListReading } from './list-reading.ts';
 
 export interface LookupWorld {
-  readonly licensing: (app_code: number) => LookupApi;
+  readonly licensing: (app_code: number) => Pick<LicensingApi, 'rows' | 'view' | 'nobody' | 'isExactFor'>;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   /** A list without a total counts (`--trust-list`). */
   readonly trustList: boolean;
 }
 
-export interface LookupApi {
-  /** Every row of a response, also those of other users. */
-  readonly rows: (filter: LicenseFilter, extent: Extent, heard?: Heard) => AsyncIterable<License>;
-  readonly view: (code: string) => Promise<License>;
-  /** A name that no user has. */
-  readonly nobody: () => string;
-}
+/** Of each key whose rows name no application, which list it: where several do, it is nobody's. */
+export type KeyOwners = Map<string, readonly number[]>;
 
 /** The rows that a filter by a name brings; `gap`: why they may not be all. */
 export interface FilteredRows {
@@ -32,17 +28,18 @@ export interface FilteredRows {
 export class LookupRequests {
   readonly #app_code: number;
   readonly #world: LookupWorld;
-  readonly #api: LookupApi;
   readonly #owners: KeyOwners;
   #control: FilteredRows | undefined;
-  /** Marks of the responses without a total, by their number of rows. */
-  readonly #marks = new Map<number, Set<number>>();
+  /** The licenses of the responses without a total, by their number of rows; undefined: other ones came too. */
+  readonly #byRows = new Map<number, ReadonlySet<number> | undefined>();
+  /** One object for all keys. */
+  readonly #own: readonly number[];
   #server = '';
 
   constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
     this.#app_code = app_code;
+    this.#own = [app_code];
     this.#world = world;
-    this.#api = world.licensing(app_code);
     this.#owners = owners;
   }
 
@@ -50,33 +47,41 @@ export class LookupRequests {
     const sentAt = this.#world.elapsed();
     const rows: License[] = [];
     const length = new ListLength();
-    const reading = this.#rows({ remote_user, app_code: this.#app_code }, length);
-    try {
-      for await (const row of reading) rows.push(row);
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      return { sentAt, rows: distinct(rows), gap: cause, hasMore: length.hasMore };
-    }
-    this.#mark(length);
-    return { sentAt, rows: distinct(rows), gap: undefined, hasMore: false };
+    const gap = await this.#read({ remote_user, app_code: this.#app_code }, length, (row) => {
+      rows.push(row);
+      return 'go on';
+    });
+    if (!gap) this.isOfOneLength(length);
+    return { sentAt, rows: distinct(rows), gap, hasMore: gap !== undefined && length.hasMore };
   }
 
-  async *#rows(filter: LicenseFilter, length: ListLength): AsyncGenerator<License> {
+  /** Returns why the list is not whole. @throws Failure where it is refused, or not answered */
+  async #read(
+    filter: LicenseFilter,
+    length: ListLength,
+    add: (row: License) => 'go on' | 'stop',
+  ): Promise<Failure | undefined> {
     const heard: Heard = (page, place) => {
       length.heard(page, place);
       this.#server = new URL(page.answer.http.url).origin;
     };
-    for await (const row of this.#api.rows(filter, 'whole', heard)) {
-      length.add(row);
-      if (this.#owners.isOfSeveral) this.#owners.add(this.#server, this.#app_code, row);
-      yield row;
+    try {
+      for await (const row of this.#world.licensing(this.#app_code).rows(filter, 'whole', heard)) {
+        length.add(row);
+        this.applicationsOf(row);
+        if (add(row) === 'stop') return inconclusive('the list is long');
+      }
+      return undefined;
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+      return cause;
     }
   }
 
   /** The rows for a name that no user has; none where the server refuses such a name. */
   async askNobody(): Promise<FilteredRows> {
     try {
-      const control = this.#control ?? (await this.filteredBy(this.#api.nobody()));
+      const control = this.#control ?? (await this.filteredBy(this.#world.licensing(this.#app_code).nobody()));
       // One without rows may be of a server that has none yet.
       if (control.rows.length > 0 || control.gap) this.#control = control;
       return control;
@@ -86,39 +91,41 @@ export class LookupRequests {
     }
   }
 
+  /** A filter that is no help with rows without a name brings some for others. */
+  async isExactFor(remote_user: string): Promise<boolean> {
+    return this.#world.licensing(this.#app_code).isExactFor({ remote_user, app_code: this.#app_code });
+  }
+
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
   async readList(users: ReadonlySet<string>, mostRows: number, mostUnasked: number): Promise<ListReading> {
     const list = new ListReading(this.#app_code, users, this.#world.elapsed(), mostUnasked);
     const { length } = list;
-    try {
-      for await (const row of this.#rows({ app_code: this.#app_code }, length)) {
-        if (!list.add(row)) list.gap = inconclusive('the rows of the list do not name their users');
-        const isTooLong = length.rows > mostRows || (length.hasNext && length.promised > mostRows);
-        if (isTooLong) list.gap = inconclusive('the list is long');
-        if (isTooLong) return list;
-      }
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      list.gap = cause;
-    }
+    let nameless: Failure | undefined;
+    const gap = await this.#read({ app_code: this.#app_code }, length, (row) => {
+      if (!list.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
+      return length.rows > mostRows || (length.hasNext && length.promised > mostRows) ? 'stop' : 'go on';
+    });
+    list.gap = gap ?? nameless;
     return list;
   }
 
   /** No other rows came in the same number: two selections of one length are cut. */
-  isOfOneLength(length: ListLength): boolean {
-    return this.#mark(length).size === 1;
+  isOfOneLength({ rows, isCertain, total, pages, licenses }: ListLength): boolean {
+    if (total > 0 || pages !== 1 || isCertain) return !this.#byRows.has(rows) || this.#byRows.get(rows) !== undefined;
+    const known = this.#byRows.has(rows) ? this.#byRows.get(rows) : licenses;
+    const isSame = known !== undefined && [...licenses].every((license) => known.has(license));
+    this.#byRows.set(rows, isSame ? known : undefined);
+    return isSame;
   }
 
   /** Those whose lists show the key, this one included, where rows do not name theirs. */
-  applicationsOf(license: License): readonly number[] {
-    this.#owners.add(this.#server, this.#app_code, license);
-    return this.#owners.of(this.#server, license);
-  }
-
-  #mark({ rows, mark, isCertain, total, pages }: ListLength): ReadonlySet<number> {
-    const marks = this.#marks.get(rows) ?? new Set();
-    if (total === 0 && pages === 1 && !isCertain) this.#marks.set(rows, marks.add(mark));
-    return marks;
+  applicationsOf({ key, fields }: License): readonly number[] {
+    if (key === undefined || (fields['app_code'] ?? undefined) !== undefined) return [];
+    const place = `${this.#server} ${key}`;
+    const known = this.#owners.get(place) ?? this.#own;
+    const owners = known.includes(this.#app_code) ? known : [...known, this.#app_code];
+    this.#owners.set(place, owners);
+    return owners;
   }
 }
 

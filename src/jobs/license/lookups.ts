@@ -8,8 +8,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult } from './application-lookups.ts';
 import type { LicenseUser } from './license-user.ts';
-import { KeyOwners } from './list-reading.ts';
-import { inconclusive, type LookupWorld } from './lookup-requests.ts';
+import { inconclusive, type KeyOwners, type LookupWorld } from './lookup-requests.ts';
 
 export interface ListedUsers {
   /** Undefined: the list does not show the user, who has to be looked up. */
@@ -32,7 +31,7 @@ export type AnsweredKey =
 export class Lookups {
   readonly #world: LookupWorld;
   readonly #applications = new Map<number, ApplicationLookups>();
-  readonly #owners = new KeyOwners();
+  readonly #owners: KeyOwners = new Map();
   readonly #listedKeys = new Map<number, Promise<Failure | undefined>>();
 
   constructor(world: LookupWorld) {
@@ -59,7 +58,6 @@ export class Lookups {
     for (const { app_code, remote_user } of users)
       names.set(app_code, (names.get(app_code) ?? new Set()).add(remote_user));
     const counted = new Set<number>();
-    this.#owners.isOfSeveral ||= names.size > 1;
     for (const [app_code, own] of names) if (await this.#of(app_code).readHint(own)) counted.add(app_code);
     const unasked = [...names.keys()].flatMap((app_code) =>
       this.#of(app_code)

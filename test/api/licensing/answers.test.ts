@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { notShown } from '../../../src/api/licensing/license-writes.ts';
-import { gather } from '../../helpers/gather.ts';
 import { likeness } from '../../../src/api/licensing/likeness.ts';
 import { openOrigin, type Reply, type Seen } from '../../helpers/origin.ts';
 import { licensingAt } from '../../helpers/licensing-at.ts';
@@ -36,34 +35,6 @@ test('a change has the fields that it is given', async () => {
   await api.update('K-1', { size_allowance: 4, remote_user: undefined });
 
   expect(seen.map(({ body }) => body)).toEqual(['{"size_allowance":4}']);
-});
-
-describe('a key that one object has twice is not trusted', () => {
-  const doubled =
-    '{"license_code":"K-1","remote_user":"a {\\"b\\": ","size_allowance":4,"app_code":7,"license_code" : "K-2"}';
-  const served = (body: string) => serving(() => ({ body }));
-
-  test.each([doubled, `{"license":${doubled}}`])('by the answer to a POST: %s', async (body) => {
-    const { api } = await served(body);
-    expect(await api.create(fields)).toMatchObject({ state: 'answered', license: undefined });
-  });
-
-  test.each([doubled, `[${doubled}]`, `{"results":[${JSON.stringify(ada)},${doubled}]}`])(
-    'by a list or a view: %s',
-    async (body) => {
-      const { api } = await served(body);
-      const message: unknown = expect.stringContaining('a license with two members "license_code"');
-      const refusal = { kind: 'unavailable', message };
-      await expect(body === doubled ? api.view('K-1') : gather(api.list())).rejects.toMatchObject(refusal);
-    },
-  );
-
-  test('the same name in an object inside is another member', async () => {
-    const { api } = await served(
-      JSON.stringify({ ...ada, history: [{ license_code: 'K-0' }, { license_code: 'K-9' }] }),
-    );
-    expect(await api.view('K-1')).toMatchObject({ key: 'K-1' });
-  });
 });
 
 describe('what a POST answers', () => {
