@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isWhole, sampleOf, testOfAll } from '../helpers/extent.ts';
+import { isWhole, sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, preloaded, start, temporaryHome } from './program.ts';
 
@@ -47,15 +47,6 @@ describe('an export that is ended', () => {
     expect({ code: done.code, stdout: done.stdout }).toEqual({ code: exit, stdout: '' });
     expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
   });
-
-  testOfAll('--deadline: exit 7, and no part of a file', async () => {
-    const home = await archivedHome();
-    const done = await start('archive export kept -o html --pages one --to out.html --deadline 50ms', { home }).ended;
-
-    expect(done.code).toBe(7);
-    expect(done.stderr).toContain('the deadline of 50ms was reached');
-    expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
-  });
 });
 
 describe('kill -9', needs('signals'), () => {
@@ -86,44 +77,6 @@ describe('kill -9', needs('signals'), () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ messages: count, added: 0, repaired: 0 });
     expect(hashesIn(join(home, 'kept'))).toEqual(before);
   });
-
-  // At each of its steps it is killed in the world purge of test/simulation; below it is killed as a process.
-  testOfAll(
-    'of a purge at steps of its writing: the topic is empty, its archive whole, and other topics untouched',
-    async () => {
-      const { sandbox, env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 2250 } });
-      const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
-      const others = sandbox.state.messages().length - ids.length;
-      const home = temporaryHome();
-      const line = 'topic delete firmware bulk --confirm bulk --archive kept';
-
-      for (const moment of ['4:torn', '18:before', '26:after']) {
-        const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment) }, home }).ended;
-        expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
-      }
-      expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2250);
-      // Its record is opened, then a run, a look, the call that came, and the next look are each written and synced.
-      const killed = await start(line, { env: { ...env, ...killedAt('9:after'), KILL_IN: 'purge.ndjson' }, home })
-        .ended;
-      expect(killed.signal).toBe('SIGKILL');
-      expect(sandbox.state.topic('firmware', 'bulk').length).toBeLessThan(2250);
-      const last = await start(`${line} -o json`, { env, home }).ended;
-
-      expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-      expect(sandbox.state.topic('firmware', 'bulk')).toEqual([]);
-      expect(sandbox.state.messages()).toHaveLength(others);
-      const [folder = ''] = readdirSync(join(home, 'kept'));
-      for (const form of ['', ' --raw-content']) {
-        const { stdout } = await start(`archive export kept/${folder} -o ndjson${form}`, { home }).ended;
-        const kept = stdout
-          .trimEnd()
-          .split('\n')
-          .map((text) => (JSON.parse(text) as { id: number }).id);
-        expect(kept).toEqual(ids);
-      }
-      expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
-    },
-  );
 });
 
 // Every call of a purge is a moment in the world purge of test/simulation.
@@ -185,58 +138,3 @@ test('the first delete_topic is sent after every file of the archive was synced 
   // What was edited since is looked up in the archive after its record is on disk.
   expect(before.filter((step) => !step.startsWith('read ')).at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
 });
-
-testOfAll(
-  'kill -9, five times, of a purge over channels: archives and server together are what was there',
-  async () => {
-    const { sandbox, env } = await openService();
-    const home = temporaryHome();
-    const list = 'topic list --all-channels --not-channel general -o ndjson';
-    const listed = await start(list, { env, home }).ended;
-    writeFileSync(join(home, 'old.ndjson'), listed.stdout);
-    const rows = listed.stdout.trimEnd().split('\n');
-    const topics = new Set(
-      rows.map((row) => {
-        const { stream_id, topic_name } = JSON.parse(row) as { stream_id: number; topic_name: string };
-        return `${stream_id} ${topic_name.toLowerCase()}`;
-      }),
-    );
-    const isDoomed = (row: { readonly stream_id?: number | undefined; readonly subject: string }): boolean =>
-      topics.has(`${row.stream_id} ${row.subject.toLowerCase()}`);
-    const before = sandbox.state.messages();
-    const doomed = before.filter(isDoomed).map(({ id }) => id);
-    const line = `topic delete --from old.ndjson --confirm ${rows.length} --archive ${join(home, 'kept')} -o json`;
-
-    const archived = (): Set<number> => {
-      const ids = new Set<number>();
-      for (const folder of existsSync(join(home, 'kept')) ? readdirSync(join(home, 'kept')) : [])
-        for (const name of readdirSync(join(home, 'kept', folder)).filter((file) => file.startsWith('source-')))
-          for (const text of readFileSync(join(home, 'kept', folder, name), 'utf8')
-            .split('\n')
-            .slice(0, -1))
-            ids.add((JSON.parse(text) as { id: number }).id);
-      return ids;
-    };
-    const lost = (): number[] => {
-      const [kept, alive] = [archived(), new Set(sandbox.state.messages().map(({ id }) => id))];
-      return doomed.filter((id) => !kept.has(id) && !alive.has(id));
-    };
-
-    const moments = ['30:after', '41:before', '55:after', '33:before', '62:after'];
-    for (const moment of moments) {
-      const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment), KILL_IN: home }, home })
-        .ended;
-      expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
-      expect(lost()).toEqual([]);
-    }
-    const last = await start(line, { env, home }).ended;
-
-    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    const told = JSON.parse(last.stdout) as { deleted: number; status: string }[];
-    expect(told.every(({ status }) => status === 'deleted')).toBe(true);
-    expect(told.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(doomed.length);
-    expect(sandbox.state.messages()).toEqual(before.filter((row) => !isDoomed(row)));
-    expect([...archived()].sort((one, other) => one - other)).toEqual(doomed);
-    expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
-  },
-);

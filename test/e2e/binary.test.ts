@@ -1,22 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assemble } from '../../scripts/binary.js';
 import { manualPages } from '../../scripts/manual.js';
-import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 
 /** What scripts/binary.js puts into an archive, with the Node of these tests in place of a pinned one. */
@@ -91,35 +79,6 @@ describe('on Linux and macOS', needs('shell'), () => {
     expect(new Set(about.map(({ mtimeMs }) => mtimeMs)).size).toBe(1);
   });
 });
-
-// Packing 50 MB takes most of a minute.
-if (isWhole)
-  test('the three lines of docs/install.md install it on Linux', needs('shell'), async () => {
-    const [home, downloads] = [join(folder, 'home of ada'), join(folder, 'downloads')];
-    const name = `chatelaine-${version}-linux-x64`;
-    const archive = `${name}.tar.gz`;
-    for (const place of [home, downloads]) mkdirSync(place);
-    await assemble('linux-x64', own, join(downloads, name));
-    execFileSync('tar', ['-C', downloads, '--use-compress-program=gzip -1', '-cf', join(downloads, archive), name]);
-    rmSync(join(downloads, name), { recursive: true });
-    const sum = createHash('sha256')
-      .update(readFileSync(join(downloads, archive)))
-      .digest('hex');
-    writeFileSync(join(downloads, 'SHA256SUMS'), `${'0'.repeat(64)}  another-file\n${sum}  ${archive}\n`);
-    const [, lines = ''] =
-      /On Linux\n\([^)]*\):\n\n((?: {4}.*\n){3})/.exec(readFileSync('docs/install.md', 'utf8')) ?? [];
-    expect(lines).toContain(archive);
-
-    const typed = `set -e\n${lines}\n~/.local/bin/chatelaine --version`;
-    const { status, stdout, stderr } = spawnSync('bash', ['-c', typed], {
-      ...{ cwd: downloads, encoding: 'utf8', env: { PATH: '/usr/bin:/bin', HOME: home } },
-    });
-    expect({ status, stdout, stderr }).toEqual({
-      status: 0,
-      stdout: `${archive}: OK\nchatelaine ${version}\n`,
-      stderr: '',
-    });
-  });
 
 test('on Windows the command is a batch file beside node.exe', async () => {
   const place = join(folder, 'windows');

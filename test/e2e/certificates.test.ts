@@ -1,7 +1,6 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
-import { sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { errorOf, start } from './program.ts';
@@ -20,20 +19,13 @@ describe('authorities of the environment', needs('openssl'), () => {
     other.close();
   });
 
-  test.each(
-    sampleOf(5, [
-      ['NODE_EXTRA_CA_CERTS', 'one', '', 0],
-      ['NODE_EXTRA_CA_CERTS', 'one', '--ca-file other', 0],
-      ['NODE_EXTRA_CA_CERTS', 'other', '--ca-file one', 0],
-      ['CHATELAINE_CA_FILE', 'one', '', 0],
-      // Where the usual authorities are a file of OpenSSL's, --ca-file adds to them too.
-      ['SSL_CERT_FILE', 'one', '', 0],
-      ['SSL_CERT_FILE', 'one', '--ca-file other', 0],
-      ['SSL_CERT_FILE', 'other', '--ca-file one', 0],
-      ['NODE_EXTRA_CA_CERTS', 'other', '', 7],
-      ['CHATELAINE_CA_FILE', 'one', '--ca-file other', 7],
-    ] as const),
-  )('%s=%s %s', async (name, named, option, code) => {
+  test.each([
+    ['NODE_EXTRA_CA_CERTS', 'one', '', 0],
+    ['NODE_EXTRA_CA_CERTS', 'other', '', 7],
+    ['CHATELAINE_CA_FILE', 'one', '--ca-file other', 7],
+    // Where the usual authorities are a file of OpenSSL's, --ca-file adds to them too.
+    ['SSL_CERT_FILE', 'one', '--ca-file other', 0],
+  ] as const)('%s=%s %s', async (name, named, option, code) => {
     const files: Readonly<Record<string, string>> = { one: one.file, other: other.file };
     const { port } = await openOrigin(() => ({}), one.issue('DNS:localhost'));
     const words = option.replace(/one|other/, (word) => files[word] ?? word);

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -64,49 +64,11 @@ test.each([
   expect(await run(words, env)).toMatchObject({ stdout, stderr: '' });
 });
 
-test('two builds that share the folder each keep theirs, however often they take turns', needs('modes'), async () => {
-  const other = join(caches, 'other');
-  for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(other, part), { recursive: true });
-  const packed = join(other, 'dist/program.js');
-  writeFileSync(
-    packed,
-    readFileSync(packed, 'latin1').replace(/^\/\/ \S+ \S+/, `// 9.9.9 ${'0'.repeat(64)}`),
-    'latin1',
-  );
-  const program = join(other, 'bin/chatelaine.cjs');
-  const folder = join(caches, 'chatelaine');
-  const written = () =>
-    readdirSync(folder).map((name) => [name, statSync(join(folder, name), { bigint: true }).mtimeNs]);
-
-  await list();
-  await list({ program });
-  const before = written();
-  expect(before).toHaveLength(2);
-  for (const more of [{}, { program }, {}]) expect(await list(more)).toMatchObject(answer);
-
-  expect(written()).toEqual(before);
-});
-
 test('a cache made under other flags of V8 is refused and replaced, without a word', needs('modes'), async () => {
   await list({ NODE_OPTIONS: '--interpreted-frames-native-stack' });
   const before = written();
   expect(await list()).toMatchObject(answer);
   expect(written()).not.toBe(before);
-});
-
-test('a damaged cache is replaced, without a word', needs('modes'), async () => {
-  await list();
-  const whole = readFileSync(kept());
-  const damaged = Buffer.from(whole).fill(0, 1000, 3000);
-  writeFileSync(kept(), damaged);
-  expect(await list()).toMatchObject(answer);
-  expect(readFileSync(kept()).equals(damaged)).toBe(false);
-});
-
-test('a folder that cannot be written costs time and nothing else', async () => {
-  writeFileSync(join(caches, 'chatelaine'), 'a file');
-  expect(await list()).toMatchObject(answer);
-  expect(readFileSync(join(caches, 'chatelaine'), 'utf8')).toBe('a file');
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { constants, closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { helpTexts } from '../../src/cli/help.ts';
@@ -11,7 +11,7 @@ import { temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** The launcher answers from files that the build wrote. */
-const lines = ['', 'license', 'license create', 'first-activation', 'archive export'];
+const lines = ['', 'license create'];
 
 describe.each(lines)('chatelaine %s --help', (line) => {
   test('in a pipe is the text of 80 columns', async () => {
@@ -30,8 +30,6 @@ test('there is a text for every noun and command', async () => {
 
 test.each([
   [66, 66],
-  [80, 80],
-  [100, 80],
   [140, 80],
 ])('on a terminal of %s columns help has %s', needs('terminals'), async (columns, width) => {
   const { output } = await openTerminal('chatelaine license create --help', { columns }).ended;
@@ -47,19 +45,23 @@ test('a closed pipe is no error, a full disk is exit 8', needs('shell', 'devices
 
 const unblocked = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK) or die; exec @ARGV';
 
+const sayingRefusal =
+  '(...to) => { try { return write(...to); } catch (cause) { write(2, cause.code); throw cause; } }';
+
 test('a full pipe that nobody waits for gets the whole text as it is read', needs('perl'), async () => {
-  const path = join(temporaryHome(), 'pipe');
+  const home = temporaryHome();
+  const [path, witness] = [join(home, 'pipe'), join(home, 'witness.cjs')];
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   onTestFinished(() => closeSync(pipe));
   fill(pipe);
+  writeFileSync(witness, `const fs = require('node:fs'); const write = fs.writeSync; fs.writeSync = ${sayingRefusal};`);
   // Node gives its children pipes that wait.
-  const words = ['-e', unblocked, process.execPath, 'bin/chatelaine.cjs', '--help'];
-  const child = spawn('perl', words, { stdio: ['ignore', pipe, 'inherit'] });
+  const words = ['-e', unblocked, process.execPath, '-r', witness, 'bin/chatelaine.cjs', '--help'];
+  const child = spawn('perl', words, { stdio: ['ignore', pipe, 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'exit');
-  // On a machine so slow that the program has not met the full pipe by now, this shows nothing, and fails nothing.
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await expect.poll(() => String(child.stderr?.read())).toBe('EAGAIN');
   expect(drained(pipe)).toMatch(/^x+$/);
   expect(await ended).toEqual([0, null]);
   expect(drained(pipe)).toBe((await helpTexts(80)).get(''));

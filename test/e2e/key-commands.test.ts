@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
-import { openService, shell, start, temporaryHome, type Done } from './program.ts';
+import { openService, shell, temporaryHome, type Done } from './program.ts';
 
 /** Key managers as people use them, and what their processes get to see. */
 
@@ -27,21 +27,6 @@ describe('a key is asked for once in a run, however many parts of a command need
     licensing: ['license list', 'license apply roster.csv', 'license create --remote-user zz --size-allowance 3'],
     chat: ['messages fetch --channel general --limit 2', 'topic delete general launch --dry-run', 'archive pull kept'],
   };
-
-  test.each(sampleOf(2, [...lines.licensing, ...lines.chat]))('by a command: %s', needs('shell'), async (line) => {
-    const home = temporaryHome();
-    const { env } = await openService();
-    writeFileSync(join(home, 'roster.csv'), roster);
-    const key = lines.chat.includes(line) ? env['CHATELAINE_CHAT_API_KEY'] : env['CHATELAINE_API_KEY'];
-    writeFileSync(join(home, 'give'), `#!/bin/sh\necho asked >> "${home}/log"\necho ${key}\n`, { mode: 0o700 });
-    const where = lines.chat.includes(line)
-      ? `chat --site ${env['CHATELAINE_CHAT_SITE']} --email ${env['CHATELAINE_CHAT_EMAIL']}`
-      : `licensing --base-url ${env['CHATELAINE_BASE_URL']} --app-code ${env['CHATELAINE_APP_CODE']}`;
-    await start(`auth login ${where} --no-check --key-command ${home}/give`, { home }).ended;
-    writeFileSync(join(home, 'log'), '');
-    await start(line, { home }).ended;
-    expect(readFileSync(join(home, 'log'), 'utf8')).toBe('asked\n');
-  });
 
   test.each(sampleOf(2, [...lines.licensing, ...lines.chat]))('from a pipe: %s', needs('shell'), async (line) => {
     const home = temporaryHome();
@@ -128,71 +113,6 @@ describe('a key command', needs('proc', 'shell'), () => {
     expect(environ).toContain(`HOME=${home}`);
     expect(readFileSync(join(home, 'cmdline'), 'utf8')).not.toMatch(/canary|sandbox-key/);
   });
-
-  test.each([
-    ['fails', 'echo secret-canary; echo why >&2; exit 3', 'ended with exit code 3'],
-    ['prints nothing', 'exit 0', 'printed no key'],
-    ['prints an empty line first', 'echo; echo secret-canary', 'printed no key'],
-    [
-      'prints what no header can hold',
-      'printf "secret-canary\\001x\\n"',
-      'the key holds a character that cannot be sent',
-    ],
-  ])('that %s is reported without what it printed', async (_what, body, message) => {
-    const home = temporaryHome();
-    writeFileSync(join(home, 'key'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-    const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --key-command ${join(home, 'key')} -v`;
-    const done = await start(login, { home }).ended;
-    expect(done.code).toBe(3);
-    expect(done.stderr).toContain(message);
-    expect(done.stdout + done.stderr).not.toContain('secret-canary');
-  });
-
-  test('of the current folder is not run', needs('shell'), async () => {
-    const home = temporaryHome();
-    writeFileSync(join(home, 'pass'), '#!/bin/sh\ntouch ran\necho key\n', { mode: 0o755 });
-    for (const path of ['.:/nowhere', ':/nowhere', '/nowhere:', 'bin']) {
-      const login =
-        "chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --key-command 'pass show x'";
-      const done = await shell(`PATH='${path}'; ${login}`, { home }).ended;
-      expect(done.code).toBe(3);
-    }
-    expect(existsSync(join(home, 'ran'))).toBe(false);
-  });
-
-  test('is no shell: nothing is expanded', needs('shell'), async () => {
-    const home = temporaryHome();
-    const login =
-      "chatelaine auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command 'echo $(touch${IFS}ran) `touch ran` ; touch ran'";
-    const done = await shell(login, { home }).ended;
-    expect(done.code).toBe(0);
-    expect(existsSync(join(home, 'ran'))).toBe(false);
-  });
-});
-
-test('no file of the current folder is read', needs('shell'), async () => {
-  const home = temporaryHome();
-  const folder = join(home, 'checked-out');
-  mkdirSync(join(folder, '.config', 'chatelaine'), { recursive: true });
-  const evil = JSON.stringify({
-    profiles: { evil: { kind: 'licensing', base_url: 'http://127.0.0.1:9', app_code: 1, key_command: 'touch ran' } },
-    defaults: { licensing: 'evil' },
-  });
-  for (const name of [
-    '.chatelaine.json',
-    'config.json',
-    'chatelaine.json',
-    '.chatelainerc',
-    '.config/chatelaine/config.json',
-  ])
-    writeFileSync(join(folder, name), evil);
-  writeFileSync(join(folder, '.env'), 'CHATELAINE_BASE_URL=http://127.0.0.1:9\nCHATELAINE_API_KEY=x\n');
-  writeFileSync(join(folder, 'zuliprc'), '[api]\nemail=a@b\nkey=k\nsite=http://127.0.0.1:9\n');
-  for (const line of ['license list', 'messages fetch']) {
-    const done = await shell(`cd checked-out && chatelaine ${line} -o json`, { home }).ended;
-    expect(done.code).toBe(3);
-  }
-  expect(existsSync(join(folder, 'ran'))).toBe(false);
 });
 
 function storedIn(home: string): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../helpers/sandbox.ts';
-import { isWhole, testOfAll } from '../helpers/extent.ts';
+import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, preloaded, shell, start, temporaryHome } from './program.ts';
 
@@ -54,26 +54,6 @@ describe('kill -9', needs('signals'), () => {
   });
 });
 
-testOfAll(
-  'kill -9 in the middle of a plan that was read: the same command finishes it, one license for each',
-  async () => {
-    const { sandbox, env } = await openService();
-    const home = temporaryHome();
-    const users = rosterOf(home, 'plan', 60);
-    const made = await start('license apply roster.csv --dry-run -q --write-plan plan.ndjson', { env, home }).ended;
-    expect(made.code).toBe(0);
-    const apply = 'license apply --plan plan.ndjson -q --settle 300ms';
-
-    for (const moment of ['2:after', '3:before', '4:torn']) {
-      const kill = { ...preload, KILL_AT: moment };
-      const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
-      expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
-    }
-    expect((await start(apply, { env, home }).ended).code).toBe(0);
-    expect(holders(sandbox, 'plan')).toEqual(users.toSorted());
-  },
-);
-
 test.each([
   ['EIO', 'refused by the test', 0],
   ['EINVAL', '', 1],
@@ -94,26 +74,6 @@ test.each([
     ]);
   },
 );
-
-describe('kill -9 of a run whose answers no list has shown', needs('signals'), () => {
-  test('what was answered is never sent again: not by ensure, not for a roster with one row more', async () => {
-    const { sandbox, env } = await openService({ latency: 20 });
-    const home = temporaryHome();
-    const users = rosterOf(home, 'open', 60);
-    const kill = { ...preload, KILL_AT: '6:after' };
-    const line = 'license apply roster.csv -o ndjson -q --settle 600ms';
-    const done = await start(line, { env: { ...env, ...kill }, home }).ended;
-    expect(done.signal).toBe('SIGKILL');
-
-    const ensured = await start('license ensure --remote-user open-0 --size-allowance 3 --settle 600ms', { env, home })
-      .ended;
-    rosterOf(home, 'open', 61);
-    const applied = await start(line, { env, home }).ended;
-
-    expect([ensured.code, applied.code]).toEqual([0, 0]);
-    expect(holders(sandbox, 'open')).toEqual([...users, 'open-60'].toSorted());
-  });
-});
 
 describe('many at once', () => {
   const count = isWhole ? 8 : 4;

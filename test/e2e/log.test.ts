@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,18 +11,6 @@ import { openService, shell, start, temporaryHome } from './program.ts';
 const limit = 'timeout --signal=KILL 170s';
 
 describe('--log to a named pipe', needs('shell'), () => {
-  test('whose reader reads to the end has every line', needs('shell'), async () => {
-    const { env } = await openService();
-    const home = temporaryHome();
-    const { code, stderr } = await shell(
-      `mkfifo pipe; cat pipe > read & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
-      { env, home },
-    ).ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const events = readFileSync(join(home, 'read'), 'utf8').trimEnd().split('\n');
-    expect(events.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['request', 'answer']);
-  });
-
   test('whose reader goes away is given up with a warning', needs('shell'), async () => {
     const home = temporaryHome();
     // The answer, whose line finds the pipe without a reader, waits for that.

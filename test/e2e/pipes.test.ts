@@ -6,7 +6,7 @@ import { sampleOf } from '../helpers/extent.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { errorOf, openService, shell, start, temporaryHome, type Done } from './program.ts';
+import { openService, shell, start, temporaryHome, type Done } from './program.ts';
 
 /** What a program in a pipe owes to its neighbours. */
 
@@ -83,15 +83,6 @@ describe('a reader that goes away', () => {
     expect(changes).toEqual(['email', 'full_name']);
   });
 
-  test.each(sampleOf(2, ['--help', 'license --help', 'settings list', 'settings list -o json']))(
-    'may be that of %s',
-    needs('shell'),
-    async (words) => {
-      const done = await shell(`chatelaine ${words} | true; echo "status:\${PIPESTATUS[*]}"`).ended;
-      expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
-    },
-  );
-
   test('of the messages does not break the data', needs('shell'), async () => {
     const { env } = await openService();
     const done = await shell('chatelaine license list -o json --trace 2> >(true)', { env }).ended;
@@ -141,12 +132,6 @@ describe('seven megabytes', () => {
     );
     expect(done.stdout).toBe(`${hash}  -\nstatus:0 0 0\n`);
   });
-
-  test('arrive whole in a file', needs('shell'), async () => {
-    const { port } = await openOrigin(() => page(messages, true));
-    const line = 'chatelaine messages fetch -o ndjson > out; sha256sum < out';
-    expect((await shell(line, { env: chatAt(port) }).ended).stdout).toBe(`${hash}  -\n`);
-  });
 });
 
 describe('a full disk under stdout', needs('devices', 'shell'), () => {
@@ -166,20 +151,6 @@ describe('a full disk under stdout', needs('devices', 'shell'), () => {
     expect(done.code).toBe(code);
     expect(done.stderr).toContain('could not be written: no space left on device\n');
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
-  });
-
-  test('ends a roster where its keys cannot be kept, and the same command finishes it', needs('shell'), async () => {
-    const { sandbox, env } = await openService();
-    const home = temporaryHome();
-    const rows = Array.from({ length: 20 }, (_unused, index) => `disk-${index},3`);
-    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows].join('\n'));
-    const apply = 'chatelaine license apply roster.csv -o ndjson';
-    const cut = await shell(`${apply} > /dev/full`, { env, home }).ended;
-    expect({ code: cut.code, error: errorOf(cut).code }).toEqual({ code: 8, error: 'incomplete' });
-    const whole = await shell(apply, { env, home }).ended;
-    expect(whole.code).toBe(0);
-    expect(whole.stdout.trimEnd().split('\n')).toHaveLength(20);
-    expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('disk-'))).toHaveLength(20);
   });
 });
 
@@ -214,12 +185,5 @@ describe('streams that are not there', () => {
     const done = await start(line, { home, env: { ...env, NODE_OPTIONS: '--require ./unusable.cjs' } }).ended;
     expect({ code: done.code, said: done.stderr.slice(0, said.length) }).toEqual({ code, said });
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
-  });
-
-  test('an empty stdin is reported', async () => {
-    const { env } = await openService();
-    const done = await start('license view - -o json', { env }).ended;
-    expect(done.code).toBe(2);
-    expect(done.stderr).toContain('standard input is empty');
   });
 });

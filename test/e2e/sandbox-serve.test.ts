@@ -1,23 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../helpers/extent.ts';
 import { ownAddress } from '../../scripts/needs.js';
 import { needs } from '../helpers/needs.ts';
-import { environmentOf, start, temporaryHome, type Done } from './program.ts';
+import { start, type Done } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** Asks for a list and for a license that is not there, and serves on until a line is typed. */
 const asked =
   'until [ -f ready ]; do sleep 0.05; done; . ./ready; chatelaine license list > /dev/null; chatelaine license view X; read line; kill $!; wait';
-
-test('sandbox serve shows a line for each request on a terminal', needs('terminals'), async () => {
-  const terminal = openTerminal(`chatelaine sandbox serve --ready-file ready & ${asked}`);
-  await terminal.shows(/^GET \/v1\/license\/\[license_code\]\/ 404\r?$/m);
-  terminal.type('\r');
-  expect((await terminal.ended).output).toMatch(/^GET \/v1\/license\/ 200$/m);
-});
 
 test('the whole screen of sandbox serve', needs('terminals'), async () => {
   const calls = ['license list', 'license view X', 'view pin inbox'].map((line) => `chatelaine ${line}`).join('; ');
@@ -112,16 +102,6 @@ describe('a sandbox on an address of this computer that others reach', needs('ne
     expect(await run('license list -q')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test.each(sampleOf(2, ['another', '', '127.0.0.1', `${own}:1`, `http://${own}`]))(
-    'is sent no key where CHATELAINE_ALLOW_HTTP is %j',
-    async (consent) => {
-      const { run } = await serving(`--listen ${own}`);
-      const { code, stdout, stderr } = await run('license list', { CHATELAINE_ALLOW_HTTP: consent });
-      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-      expect(stderr).toContain('is not encrypted: a key is sent over http only to this computer');
-    },
-  );
-
   test('with --listen 0.0.0.0 is printed as it is reached from here, and pages lead on wherever it is reached', async () => {
     const { env, run } = await serving('--listen 0.0.0.0 --list-shape next --page-size 2');
     const here = env['CHATELAINE_BASE_URL'] ?? '';
@@ -152,32 +132,3 @@ test.each(
   expect(stderr).toContain(reason);
   expect(stderr).toContain('Write 0.0.0.0 for every address of this computer, or leave --listen out');
 });
-
-test.each(['--sandbox license list', 'sandbox reset'])(
-  '%s names the variable of a state folder that is read-only',
-  needs('modes'),
-  (line) => {
-    const home = temporaryHome();
-    const state = join(home, 'chatelaine');
-    mkdirSync(state);
-    chmodSync(state, 0o555);
-    chmodSync(home, 0o755);
-    // Root can write everywhere.
-    const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
-    // The clone may be where no other user reaches it.
-    for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(home, 'program', name), { recursive: true });
-    spawnSync('chmod', ['-R', 'a+rX', join(home, 'program')]);
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(home, 'program/bin/chatelaine.cjs'), ...line.split(' ')],
-      {
-        ...{ ...user, cwd: home, encoding: 'utf8' },
-        env: { ...environmentOf(home), XDG_STATE_HOME: home },
-      },
-    );
-    expect({ status, stderr }).toEqual({
-      status: 3,
-      stderr: `chatelaine: cannot write into the folder ${state}: permission denied\nhint: Set XDG_STATE_HOME to a folder that can be written.\n`,
-    });
-  },
-);

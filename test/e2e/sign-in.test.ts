@@ -73,14 +73,6 @@ describe('--password', () => {
     expect(output).not.toContain('wrong horse');
   });
 
-  test('is not asked for by a dry run, which shows the call', needs('terminals'), async () => {
-    const { exitCode, requests, output } = await signIn('--password --dry-run');
-
-    expect({ exitCode, requests }).toEqual({ exitCode: 0, requests: [] });
-    expect(output).toContain('Profile work: would be stored');
-    expect(output).toMatch(/would send: POST http:\S+\/api\/v1\/fetch_api_key, with username and password/);
-  });
-
   test.each([
     ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
     ['--password --no-input', '--password asks for it on a terminal, and there is none'],
@@ -111,13 +103,6 @@ test('a password that is typed as key is named as that; a third refusal ends it'
   );
   expect(output).not.toContain(password);
   expect(requests).toHaveLength(3);
-});
-
-test('a refused key is asked for again, and the right one is stored', needs('terminals'), async () => {
-  const { exitCode, stored } = await signIn('', ...atKey('0'.repeat(32), 'SandboxKeyOfMara0000000000000000'));
-
-  expect(exitCode).toBe(0);
-  expect(stored).toContain('SandboxKeyOfMara');
 });
 
 /** What stays on the screen: the prompt is drawn again for each letter, as often as the terminal is read. */

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sampleOf, testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
@@ -171,80 +169,6 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect({ code: done.code, error: errorOf(done).code }).toEqual({ code: exit, error: 'cancelled' });
   });
 
-  long('saves a roster half done; the same command finishes it, one license for each user', async () => {
-    const { sandbox, env } = await openService({ latency: 15 });
-    const home = temporaryHome();
-    const users = Array.from({ length: 60 }, (_unused, index) => `signal-${index}`);
-    writeFileSync(
-      join(home, 'roster.csv'),
-      ['remote_user,size_allowance', ...users.map((user) => `${user},3`)].join('\n'),
-    );
-    const own = (): string[] =>
-      sandbox.state.licenses().flatMap(({ remote_user }) => (remote_user.startsWith('signal-') ? [remote_user] : []));
-
-    const run = start('license apply roster.csv -o ndjson', { env, home });
-    await until(() => own().length > 8);
-    run.child.kill(signal);
-    const done = await run.ended;
-
-    expect({ code: done.code, error: errorOf(done).code }).toEqual({ code: exit, error: 'cancelled' });
-    const rows = done.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { status: string });
-    // What was sent and not yet answered is unknown.
-    const created = rows.filter(({ status }) => status === 'created');
-    expect(rows.filter(({ status }) => status !== 'created' && status !== 'unknown')).toEqual([]);
-    expect(created.length).toBeGreaterThan(0);
-    const after = own().length;
-    expect(after).toBeLessThan(60);
-    expect(recordIn(home).match(/"answered"/g)?.length).toBeGreaterThanOrEqual(created.length);
-
-    const again = await start('license apply roster.csv -o ndjson --settle 100ms', { env, home }).ended;
-    expect(again.code).toBe(0);
-    expect(own().toSorted()).toEqual(users.toSorted());
-  });
-
-  long('while the first license is asked for: its answer is recorded, and no run sends another one', async () => {
-    const asked: string[] = [];
-    const held: (() => void)[] = [];
-    // The server keeps the licenses under names that no list shows.
-    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') return void response.end('[]');
-      const { remote_user } = (await json(request)) as { remote_user: string };
-      asked.push(remote_user);
-      const reply = () => response.writeHead(201).end(JSON.stringify({ license_code: `K-${remote_user}` }));
-      held.push(reply);
-    };
-    const server = createHttpServer((...exchange) => void answer(...exchange)).listen(0, '127.0.0.1');
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
-    const home = temporaryHome();
-    const users = Array.from({ length: 30 }, (_unused, index) => `user+${index}`);
-    const csv = ['remote_user,size_allowance', ...users.map((user) => `${user},3`)];
-    writeFileSync(join(home, 'roster.csv'), csv.join('\n'));
-    const apply = 'license apply roster.csv --concurrency 10 --settle 10ms -o ndjson';
-
-    const run = start(apply, { env, home });
-    let said = '';
-    run.child.stderr?.on('data', (text) => (said += String(text)));
-    await until(() => held.length === 1);
-    run.child.kill(signal);
-    await until(() => said.includes('the responses of requests under way'));
-    for (const reply of held) reply();
-    expect((await run.ended).code).toBe(exit);
-    expect(recordIn(home).match(/"answered"/g)?.length).toBe(1);
-
-    expect((await start(apply, { env, home }).ended).code).toBe(9);
-    expect(asked).toHaveLength(1);
-  });
-
   test('again, while answers are waited for, ends the process at once', needs('signals'), async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
     const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
@@ -309,14 +233,6 @@ interface Ready {
 
 function readyIn(home: string): Ready {
   return JSON.parse(readFileSync(join(home, 'ready'), 'utf8')) as Ready;
-}
-
-function recordIn(home: string): string {
-  const folder = join(home, '.local/state/chatelaine/locks');
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.run'))
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('\n');
 }
 
 /** CPU time of a process: more than the end of a request and a start of jq need means that the filter runs. */

@@ -47,16 +47,12 @@ describe('a Node that is too old', () => {
     return { status, stdout, stderr };
   };
 
-  test.each(['', 'license list', 'license list --help', 'commands -o json', '__complete zsh license ', 'nonsense'])(
-    'is said with what to do, exit 1: %s',
-    (line) => {
-      const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
-      const instead =
-        'Install one of them, or an archive of the release page, which contains Node (README.md, Install).';
-      const stderr = `chatelaine needs ${needed}; this is 18.20.8, ${process.execPath}\n${instead}\n`;
-      expect(onNode('18.20.8', line)).toEqual({ status: 1, stdout: '', stderr });
-    },
-  );
+  test.each(['license list', '__complete zsh license '])('is said with what to do, exit 1: %s', (line) => {
+    const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
+    const instead = 'Install one of them, or an archive of the release page, which contains Node (README.md, Install).';
+    const stderr = `chatelaine needs ${needed}; this is 18.20.8, ${process.execPath}\n${instead}\n`;
+    expect(onNode('18.20.8', line)).toEqual({ status: 1, stdout: '', stderr });
+  });
 
   /** What npm says of it at an install, by `engines` of package.json. */
   const isTaken = (version: string): boolean =>
@@ -67,18 +63,14 @@ describe('a Node that is too old', () => {
       return (major || minor || patch) >= 0 && (sign === '>=' || major === 0);
     });
 
-  test.each(['16.20.2', '20.17.9', '20.18.0', '21.7.3', '22.0.0', '22.2.9'])('%s is too old', (version) => {
+  test.each(['20.18.0', '21.7.3', '22.2.9'])('%s is too old', (version) => {
     expect(onNode(version, 'license list --help').status).toBe(1);
     expect(isTaken(version)).toBe(false);
   });
 
-  test.each(['20.18.1', '20.20.0', '22.3.0', '30.0.0'])('%s is new enough', (version) => {
+  test.each(['20.18.1', '22.3.0'])('%s is new enough', (version) => {
     expect(onNode(version, 'license list --help').status).toBe(0);
     expect(isTaken(version)).toBe(true);
-  });
-
-  test('is asked for its version, and gives it', () => {
-    expect(onNode('18.20.8', '--version')).toMatchObject({ status: 0, stderr: '' });
   });
 });
 
@@ -134,14 +126,6 @@ describe('a request loads undici, and of the formats only its own', () => {
   });
 });
 
-test('messages as ndjson, and the export of an archive, load no parser of HTML', async () => {
-  const { packages } = await load('--sandbox messages fetch --channel general -o ndjson');
-  expect(packages).toEqual(['commander', 'undici']);
-  const folder = await archived();
-  expect((await load(`archive export ${folder} -o ndjson`)).packages).toEqual(['commander']);
-  expect((await load(`archive export ${folder} -o text`)).packages).toContain('html-to-text');
-});
-
 /** A size says what a start costs; a count of modules does not, since one module can be a whole package. */
 test.each([
   ['--sandbox license list -o ndjson', 655_000],
@@ -158,12 +142,6 @@ test("a ledger's client loads nothing of Node's own undici", async () => {
   const loaded = await builtinsOf('ledger status', { CHATELAINE_LEDGER: 'postgres://tester@127.0.0.1:9/none' });
   expect(loaded).toContain('NativeModule net');
   expect(loaded).not.toContain('NativeModule internal/deps/undici/undici');
-});
-
-test('stored profiles are read without conf, which only writes', async () => {
-  const { modules, packages } = await load('auth list');
-  expect(packages).toEqual(['commander']);
-  expect(modules).toContain('store/account/configuration.ts');
 });
 
 test('a request over plain HTTP loads none of the larger modules of Node', async () => {
@@ -200,11 +178,6 @@ test.each(['--version', '--help', '__complete fish license create --'])(
   },
 );
 
-test('a failure is written without asking what a terminal can show', async () => {
-  const loaded = await builtinsOf('license list -o nosuch');
-  for (const name of ['tty', 'os']) expect(loaded).not.toContain(`NativeModule ${name}`);
-});
-
 test('a command that is done ends by itself, with its kept connection still open', async () => {
   const { port } = await openOrigin(() => ({ body: '[]' }));
   const watcher = join(home, 'natural-end.cjs');
@@ -217,14 +190,6 @@ test('a command that is done ends by itself, with its kept connection still open
     },
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\nthe event loop ended' });
-});
-
-test('standard error is not opened where nothing is written to it', async () => {
-  // The module that writes to files.
-  const writer = 'NativeModule internal/fs/sync_write_stream';
-  expect(await builtinsOf('settings list')).not.toContain(writer);
-  // With a note that no profile is stored.
-  expect(await builtinsOf('auth list')).toContain(writer);
 });
 
 test("undici's parser is compiled at once and never optimized, however often V8 runs it", async () => {

@@ -75,23 +75,10 @@ function fifo(): { readonly home: string; readonly file: string } {
 
 const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
   'a roster on standard input': () => waitingUnseen(start('license apply - -o json', { env: nowhere, stdin: null })),
-  'an argument on standard input': () => waitingUnseen(start('license view - -o json', { env: nowhere, stdin: null })),
-  'a key on standard input': () =>
-    waitingUnseen(
-      start('auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --api-key-stdin', { stdin: null }),
-    ),
-  'a roster that is a FIFO': () => {
-    const { home, file } = fifo();
-    return waitingUnseen(start(`license apply ${file} -o json`, { env: nowhere, home }));
-  },
   'a key file that is a FIFO': () => {
     const { home, file } = fifo();
     const env = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY_FILE: file, CHATELAINE_APP_CODE: '7' };
     return waitingUnseen(start('license list -o json', { env, home }));
-  },
-  'a --ca-file that is a FIFO': () => {
-    const { home, file } = fifo();
-    return waitingUnseen(start(`license list -o json --ca-file ${file}`, { env: nowhere, home }));
   },
   'a server that says nothing of TLS': async () => {
     const { port, connections } = await muteServer();
@@ -155,10 +142,7 @@ describe.each([
 });
 
 describe('the deadline ends the wait for', () => {
-  test.each([
-    ['standard input', 'license apply - -o json', nowhere],
-    ['an argument', 'license view - -o json', nowhere],
-  ])('%s', async (_name, line, env) => {
+  test.each([['standard input', 'license apply - -o json', nowhere]])('%s', async (_name, line, env) => {
     const { code, stderr } = await start(`${line} --deadline 300ms`, { env, stdin: null }).ended;
     expect({ code, stderr }).toEqual({
       code: 7,
