@@ -46,7 +46,8 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
     const outcome = command.run(values, session.context);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     if (options.dry_run && options.verbose && !plan)
-      for (const { request } of session.planned) messages.note(Object.values(request).join(' '));
+      for (const { request, shown } of session.planned)
+        messages.note(Object.values({ ...request, url: shown }).join(' '));
     await session.finish();
     return 0;
   } catch (cause) {

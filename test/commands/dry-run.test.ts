@@ -143,3 +143,14 @@ test('one request is a record on a terminal, and a line in a pipe', async () => 
   );
   expect((await run(line)).stdout.split('\n')[1]).toBe(`POST\t${url}\tapplication/json\t${body}`);
 });
+
+test.each(['edit CODE --size-allowance 9', 'retire CODE', 'edit CODE --remote-user new -n --trace'])(
+  'license %s --dry-run --verbose hides the code in URLs on stderr',
+  async (line) => {
+    const { run } = await openSandbox();
+    const code = (await run('license list --limit 1 -q')).stdout.trim();
+    const { exitCode, stderr } = await run(`license ${line.replace('CODE', code)} -n -v`, { tty: true });
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('/v1/license/[license_code]/') as string]);
+    expect(stderr).not.toContain(code);
+  },
+);

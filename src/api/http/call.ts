@@ -62,6 +62,8 @@ export interface PlannedCall {
     readonly headers?: string;
     readonly body?: string;
   };
+  /** The URL as messages show it, without a license code. */
+  readonly shown: string;
   readonly curl: string;
   /** The lines that read its key, where no variable holds it yet. */
   readonly setup: readonly string[];

@@ -113,6 +113,7 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   };
   plan({
     request: planned,
+    shown: request.shown,
     curl: key === undefined ? '' : curlLine(planned, call, key, surroundings.caFile),
     setup: key?.setup ?? [],
     passwords: (call.form ?? []).flatMap(([name, text]) => (text instanceof Secret ? [name.toUpperCase()] : [])),
