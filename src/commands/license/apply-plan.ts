@@ -14,7 +14,7 @@ import {
   type Plan,
   type Planning,
 } from '../../jobs/license/plan.ts';
-import { failuresByReason, type FailedRow } from '../../jobs/work/failures-by-reason.ts';
+import { failuresByReason, type FailedRow } from '../../jobs/work/each.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';

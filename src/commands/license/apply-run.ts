@@ -31,7 +31,7 @@ import {
 import type { openWriting } from './options.ts';
 import { severalFailure } from './several-licenses.ts';
 import { askAbout, plannedChange } from './ask-about.ts';
-import { undoLine } from './changed.ts';
+import { undoLine } from './change-in-plan.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 type Writing = Awaited<ReturnType<typeof openWriting>>;

@@ -1,22 +1,30 @@
 import { notePlanned } from '../../api/http/call.ts';
 import { licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import type { PlannedChange } from '../../output/plan.ts';
+import type { Terminal } from '../context.ts';
 import type { ChangedLicense, FieldsBefore } from './show.ts';
 
 /** The earlier values of the asked fields that change. */
-export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
+export function changedFrom(license: License, asked: EditedFields): FieldsBefore {
   const changed = licenseNames.flatMap((name) => {
-    const was = license && textOf(license, name);
+    const was = textOf(license, name);
     if (was === undefined || asked[name] === undefined || was === String(asked[name])) return [];
     return [[name, name === 'remote_user' ? was : Number(was)] as const];
   });
   return Object.fromEntries(changed);
 }
 
-export function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
+export function isAsAsked(license: License, asked: EditedFields): boolean {
+  return licenseNames.every((name) => asked[name] === undefined || textOf(license, name) === String(asked[name]));
+}
+
+const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
+
+function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
   if (status === 'retired')
     return 'retired; remove the user from your roster too, or license apply creates a new license';
   const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
@@ -25,8 +33,6 @@ export function changeNote({ before: { size_allowance: size, ...others }, after,
 }
 
 const inQuotes = (value: string | number | undefined) => (typeof value === 'string' ? `'${value}'` : value);
-
-export const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
 /** A change in a plan. `status`: what the license is afterwards. */
 export function plannedFrom(license: License, code: string, after: EditedFields, status: string): PlannedChange {
@@ -42,12 +48,20 @@ export function plannedFrom(license: License, code: string, after: EditedFields,
   ];
   const becomes = others.filter(Boolean).join(', ');
   if (sizes === undefined) return { kind: 'rename', user, becomes };
-  return {
-    kind: before !== undefined && size !== undefined && before > size ? 'smaller' : 'larger',
-    sizes,
-    user,
-    becomes,
-  };
+  const kind = before !== undefined && size !== undefined && before > size ? 'smaller' : 'larger';
+  return { kind, sizes, user, becomes };
+}
+
+/** The license as a change in a dry run would make it. */
+export async function dryChange(
+  { found, code, fields, status }: DryChange,
+  request: Promise<unknown> = Promise.resolve(),
+): Promise<ChangedLicense> {
+  await notePlanned(request);
+  const before = changedFrom(found, fields);
+  const planned = plannedFrom(found, code, fields, status);
+  const after = { key: found.key, fields: { ...found.fields, ...fields } };
+  return { ...after, before, after: fields, status: `would be ${status}`, planned };
 }
 
 interface DryChange {
@@ -57,21 +71,36 @@ interface DryChange {
   readonly status: string;
 }
 
-/** A change in a dry run: the license as it would be, and the request that is noted. */
-export async function dryChange(
-  { found, code, fields, status }: DryChange,
-  request: Promise<unknown> = Promise.resolve(),
-): Promise<ChangedLicense> {
-  await notePlanned(request);
-  const before = changedFrom(found, fields);
-  const planned = isEmpty(before) ? undefined : plannedFrom(found, code, fields, status);
-  const after = { ...found, fields: { ...found.fields, ...fields } };
-  return { ...after, before, after: fields, status: planned ? `would be ${status}` : 'unchanged', planned };
-}
-
 /** @throws Failure rejected where the server does not say it */
 export function userOf(license: License): string {
   const user = textOf(license, 'remote_user');
   if (user !== undefined) return user;
   throw new Failure('rejected', 'the server does not say whose license this is; it was not changed');
+}
+
+/** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
+export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: string, context: Terminal) {
+  const changed: ChangedLicense[] = [];
+  try {
+    for await (const license of licenses) {
+      changed.push(license);
+      yield license;
+    }
+  } finally {
+    concludeChanges(changed, run, context);
+  }
+}
+
+export function concludeChanges(licenses: readonly ChangedLicense[], run: string, { conclude }: Terminal): void {
+  const [first, ...others] = licenses.filter(({ before, planned }) => !isEmpty(before) && !planned);
+  if (first === undefined) return;
+  conclude(others.length === 0 ? changeNote(first) : `${others.length + 1} ${first.status}`);
+  conclude(undoLine(run, first.before));
+}
+
+/** The last line of a run that can be undone; a license that left its application is moved back by an edit. */
+export function undoLine(run: string, before: FieldsBefore = {}): string {
+  const line =
+    before.app_code === undefined ? commandLine('license undo', [run]) : commandLine('license edit', ['CODE'], before);
+  return `undo: ${line}`;
 }

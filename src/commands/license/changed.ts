@@ -2,32 +2,27 @@ import { keyOf, textOf, type EditedFields, type License } from '../../api/licens
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { changeLicense, whileLocked } from '../../jobs/license/change-license.ts';
+import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
+import { changeLicense, sendChange, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
-import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { UserName } from '../../store/record/writes.ts';
 import type { PlannedChange } from '../../output/plan.ts';
+import { flagField } from '../../schema/field.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
+import { noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout } from './ask-about.ts';
-import { changedFrom, changeNote, isEmpty, plannedFrom, dryChange } from './change-in-plan.ts';
+import { changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
+import { openWriting, spansOf, trustOption } from './options.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense } from './show.ts';
-import { openWriting, spansOf } from './options.ts';
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
-/** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
-type ChosenLicenses = ReadonlyMap<string, License | undefined>;
-
-interface LicenseChanges {
-  readonly chosen: ChosenLicenses;
-  readonly fieldsOf: (found: License, code: string) => EditedFields;
-  readonly status: string;
-  readonly ask?: string;
-  /** Called with the locks of a license's names. @throws Failure where it must not be changed */
-  readonly check?: (users: readonly UserName[]) => Promise<void>;
-}
+export const renamingOptions = {
+  allow_duplicate: { ...flagField('Give the license to a user who has another one'), rare: 'never-two' } as const,
+  ...trustOption,
+};
 
 /** The parts of a run that change licenses on one server. */
 export type Changing = Awaited<ReturnType<typeof openChanging>>;
@@ -39,119 +34,176 @@ export async function openChanging(
   licensing: (app_code: number) => LicensingApi = () => context.licensing(),
 ) {
   const rules = spansOf(context);
-  const app_code = account.app_code ?? 0;
+  const { app_code = 0 } = account;
   const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: trust_list === true });
-  const { placesOf, history, run } = await openWriting(
-    [{ app_code, account }],
-    { rules, lookups, concurrency: 1 },
-    context,
-  );
+  const how = { rules, lookups, concurrency: 1 };
+  const { placesOf, history, run } = await openWriting([{ app_code, account }], how, context);
   const places = placesOf(app_code);
   const { note, signal, clock } = context;
-  return { ...clock, ...rules, note, signal, lookups, places, store: places.store, history, run };
+  const origin = context.accounts.identityOf(account);
+  return { ...clock, ...rules, note, signal, lookups, places, store: places.store, history, run, app_code, origin };
 }
 
-/** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
-export async function* changeEach(changes: LicenseChanges, changing: Changing, context: ChangingParts) {
-  const api = context.licensing();
-  const view = (code: string) => {
-    const line = context.again({ remote_user: code }, []);
-    return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
-  };
-  const chosen = await agree(changes, view, context);
-  const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
-  const { app_code } = await context.licensingAccount();
-  const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
-    const { fieldsOf, check, status } = changes;
-    if (listed && isEmpty(changedFrom(listed, fieldsOf(listed, code))))
-      return { ...listed, before: {}, after: fieldsOf(listed, code), status: 'unchanged' };
-    if (context.options.dry_run) {
-      const found = listed ?? (await view(code));
-      const fields = fieldsOf(found, code);
-      await check?.(usersOf(found, fields, app_code));
-      return dryChange({ found, code, fields, status }, api.update(code, fields));
-    }
-    const license = { code, listed, view, usual: app_code, fieldsOf: (known: License) => fieldsOf(known, code) };
-    return changeLocked(license, changing, async (found, users) => {
-      const fields = fieldsOf(found, code);
-      const before = changedFrom(found, fields);
-      if (isEmpty(before)) return { ...found, before, after: fields, status: 'unchanged' };
-      await check?.(users);
-      const change = { users, found: { ...found, key: code }, fields };
-      const changed = await changeLicense(change, { ...changing, api });
-      return { ...changed, before, after: fields, status };
-    });
-  };
-  yield* withUndo(each([...chosen], label, changeOne), changing.run, context);
-}
-
-interface NamedLicense {
+interface NamedChange {
+  readonly api: LicensingApi;
   readonly code: string;
   /** As it was when it was chosen; absent: the key alone is known. */
   readonly listed?: License | undefined;
-  readonly view: LicensingApi['view'];
-  /** The application of a license that names none. */
-  readonly usual: number | undefined;
-  readonly fieldsOf: (known: License) => EditedFields;
+  readonly fieldsOf: (found: License, code: string) => EditedFields;
+  /** What the license is afterwards. */
+  readonly status: string;
+  readonly method?: LicenseChange['method'];
+  /** Called with the locks held, for the user who is given the license. @throws Failure where that must not be */
+  readonly check?: ((given: UserName) => Promise<void>) | undefined;
+  /** The line to type where the code is the name of a user. */
+  readonly byUser?: string;
 }
 
-/**
- * Reads the license, locks its user and the one that the change gives it, and reads it again: where it has another user
- * by then, it begins again. @throws Failure rejected where the license is not of the user any more that was meant
- */
-export async function changeLocked<T>(
-  { code, listed, view, usual, fieldsOf }: NamedLicense,
+/** Changes one license, or says what a dry run would change. @throws Failure */
+export async function changeOne(
+  { listed, ...change }: NamedChange,
   changing: Changing,
-  work: (found: License, users: readonly UserName[]) => Promise<T>,
-): Promise<T> {
-  for (let known = listed ?? (await view(code)); ;) {
-    const user = textOf(known, 'remote_user');
-    const users = usersOf(known, fieldsOf(known), usual);
-    const next = await whileLocked(users, changing, async () => {
-      const found = await view(code);
-      const now = textOf(found, 'remote_user');
-      if (now === user) return { result: await work(found, users) };
-      if (!listed) return { found };
-      const text = `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`;
-      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
-    });
-    if ('result' in next) return next.result;
-    known = next.found;
+  { options }: Invocation,
+): Promise<ChangedLicense> {
+  const { api, code, fieldsOf, status, method = 'PATCH', check } = change;
+  const known = listed ?? (await view(change));
+  const fields = fieldsOf(known, code);
+  if (isAsAsked(known, fields)) return unchanged(known, fields);
+  if (options.dry_run) {
+    const [, given] = usersOf(known, fields, changing.app_code);
+    if (given) await check?.(given);
+    const request = sendChange({ key: code, fields, method }, api);
+    return dryChange({ found: known, code, fields, status }, request);
   }
+  return changeLocked({ ...change, known, isListed: listed !== undefined }, changing, async (found, users) => {
+    const after = fieldsOf(found, code);
+    if (isAsAsked(found, after)) return unchanged(found, after);
+    const [, given] = users;
+    if (given) await check?.(given);
+    const asked = { users, found: { ...found, key: code }, fields: after, method };
+    const license = await changeLicense(asked, { ...changing, api }).catch((cause: unknown) =>
+      refusedMove(cause, after),
+    );
+    return { ...license, before: changedFrom(found, after), after, status };
+  });
 }
 
-/** The user of a license, and the one that a change gives it; none where the server does not say whose it is. */
-export function usersOf(found: License, fields: EditedFields, usual: number | undefined): UserName[] {
-  const [user, app] = [textOf(found, 'remote_user'), Number(textOf(found, 'app_code'))];
-  const app_code = Number.isInteger(app) ? app : (usual ?? 0);
-  const names = [user, fields.remote_user ?? user].flatMap((remote_user, index) =>
-    remote_user === undefined
-      ? []
-      : [{ remote_user, app_code: index === 0 ? app_code : (fields.app_code ?? app_code) }],
+function unchanged(license: License, after: EditedFields): ChangedLicense {
+  return { ...license, before: {}, after, status: 'unchanged' };
+}
+
+function view({ api, code, byUser }: Pick<NamedChange, 'api' | 'code' | 'byUser'>): Promise<License> {
+  return api.view(code).catch((cause: unknown) => orName(cause, code, api, byUser));
+}
+
+/** A key may not move a license out of its application everywhere. @throws the cause, with what works in its place */
+function refusedMove(cause: unknown, { app_code }: EditedFields): never {
+  if (!(cause instanceof Failure) || cause.kind !== 'auth' || app_code === undefined) throw cause;
+  const [apply, retire] = [
+    commandLine('license apply', ['FILE'], { app_code }),
+    commandLine('license retire', [], { from: 'FILE' }),
+  ];
+  const hint = `Create it in application ${app_code}: ${apply}\nThen retire it in this one: ${retire}`;
+  throw cause.as('auth', cause.message, { hint });
+}
+
+interface LicenseChanges extends Pick<NamedChange, 'fieldsOf' | 'status' | 'check'> {
+  /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
+  readonly chosen: ReadonlyMap<string, License | undefined>;
+  readonly ask?: string;
+}
+
+/** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
+export async function* changeEach({ chosen, ...changes }: LicenseChanges, changing: Changing, context: ChangingParts) {
+  const api = context.licensing();
+  const named = Array.from(chosen, ([code, listed]): NamedChange => {
+    const byUser = context.again({ remote_user: code }, []);
+    return { ...changes, api, code, listed, byUser };
+  });
+  const agreed = await agree(named, changes.ask, context);
+  const label = ({ code }: NamedChange) => `the license that ends with ${code.slice(-4)}`;
+  yield* withUndo(
+    each(agreed, label, (one) => changeOne(one, changing, context)),
+    changing.run,
+    context,
   );
-  const [own, given] = names;
-  const isSame = own?.remote_user === given?.remote_user && own?.app_code === given?.app_code;
-  return isSame && own ? [own] : names;
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
-async function agree(
-  { chosen, fieldsOf, ask, status }: LicenseChanges,
-  view: LicensingApi['view'],
-  context: ChangingParts,
-) {
-  if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
-  const seen = new Map<string, License>();
+async function agree(named: readonly NamedChange[], ask: string | undefined, context: ChangingParts) {
+  if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return named;
+  const seen: NamedChange[] = [];
   const changes: PlannedChange[] = [];
-  for (const [code, known] of chosen) {
-    const license = known ?? (await view(code));
-    seen.set(code, license);
-    const after = fieldsOf(license, code);
-    if (!isEmpty(changedFrom(license, after))) changes.push(plannedFrom(license, code, after, status));
+  for (const change of named) {
+    const { code, fieldsOf, status } = change;
+    const listed = change.listed ?? (await view(change));
+    seen.push({ ...change, listed });
+    const after = fieldsOf(listed, code);
+    if (!isAsAsked(listed, after)) changes.push(plannedFrom(listed, code, after, status));
   }
   const whose = changes.length === 1 ? `the license of '${changes[0]?.user ?? ''}'` : `${changes.length} licenses`;
   if (changes.length > 0) await askAbout(changes, `${ask} ${whose}?`, context);
   return seen;
+}
+
+type LockedChange = Pick<NamedChange, 'api' | 'code' | 'fieldsOf'> & {
+  readonly known: License;
+  readonly isListed: boolean;
+};
+
+/**
+ * Locks the user of the license and the one that the change gives it, and reads it again: where it has another user by
+ * then, it begins again. @throws Failure rejected where the license is not of the user any more that was meant
+ */
+async function changeLocked<T>(
+  { api, code, fieldsOf, known, isListed }: LockedChange,
+  changing: Changing,
+  work: (found: License, users: readonly UserName[]) => Promise<T>,
+): Promise<T> {
+  for (let expected = known; ;) {
+    const user = textOf(expected, 'remote_user');
+    const users = usersOf(expected, fieldsOf(expected, code), changing.app_code);
+    const next = await whileLocked(users, changing, async () => {
+      const found = await api.view(code);
+      const now = textOf(found, 'remote_user');
+      if (now === user) return { result: await work(found, users) };
+      if (!isListed) return { found };
+      const text = `the license of '${user ?? ''}' is that of '${now ?? ''}' by now; it was not changed`;
+      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
+    });
+    if ('result' in next) return next.result;
+    expected = next.found;
+  }
+}
+
+/** The user of a license, and the one that a change gives it; none where the server does not say whose it is. */
+function usersOf(found: License, fields: EditedFields, usual: number): UserName[] {
+  const [remote_user, app] = [textOf(found, 'remote_user'), Number(textOf(found, 'app_code'))];
+  const app_code = Number.isInteger(app) ? app : usual;
+  const own = remote_user === undefined ? [] : [{ remote_user, app_code }];
+  const [name, code] = [fields.remote_user ?? remote_user, fields.app_code ?? app_code];
+  if (name === undefined || (name === remote_user && code === app_code)) return own;
+  return [...own, { remote_user: name, app_code: code }];
+}
+
+/** @throws Failure rejected where the user has another license, under this name or a similar one, or may have one */
+export async function refuseSecond(
+  user: UserName,
+  isOwn: (license: License, user: string) => boolean,
+  { lookups, store }: Changing,
+): Promise<void> {
+  const { remote_user } = user;
+  const found = await lookups.lookUp(user, 'all forms');
+  if (found.shows === 'incomplete') throw found.failure;
+  const other = 'licenses' in found && found.licenses.find((license) => !isOwn(license, remote_user));
+  const { open } = found.shows === 'licenses' ? noWrites : await store.known(user);
+  if (!other && !open) return;
+  const shown =
+    found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);
+  const has = (other && shown) || (open && openInWords(user, open)) || '';
+  throw new Failure('rejected', `${has}: nothing was changed`, {
+    hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
+  });
 }
 
 /**
@@ -161,19 +213,15 @@ async function agree(
 export async function licensesOfUsers(
   users: readonly string[],
   isGiven: (user: string, name: string) => boolean,
-  account: LicensingCredential,
-  { history, lookups }: Changing,
-  context: ChangingParts,
+  { history, lookups, app_code, origin }: Changing,
 ): Promise<Map<string, License>> {
-  const { app_code = 0 } = account;
-  const origin = context.accounts.identityOf(account);
-  const past = changesOf(await history.past('remote_user', '"remote_user_before"')).filter(
-    (one) => one.origin === origin,
-  );
+  const past = changesOf(await history.past('remote_user', '"remote_user_before"'));
   const chosen = new Map<string, License>();
   for (const user of users) {
     const count = chosen.size;
-    const moved = past.filter((one) => one.remote_user_before === user && isGiven(user, one.remote_user));
+    const moved = past.filter(
+      (one) => one.origin === origin && one.remote_user_before === user && isGiven(user, one.remote_user),
+    );
     for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
       const found = await lookups.lookUp({ remote_user, app_code }, 'given');
       if (found.shows === 'incomplete') throw found.failure;
@@ -187,38 +235,8 @@ export async function licensesOfUsers(
   return chosen;
 }
 
-/** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
-export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: string, context: Terminal) {
-  const changed: ChangedLicense[] = [];
-  try {
-    for await (const license of licenses) {
-      changed.push(license);
-      yield license;
-    }
-  } finally {
-    concludeChanges(changed, run, context);
-  }
-}
-
-/** The last line of a run that can be undone. */
-export function undoLine(run: string): string {
-  return `undo: ${commandLine('license undo', [run])}`;
-}
-
-export function concludeChanges(licenses: readonly ChangedLicense[], run: string, { conclude }: Terminal): void {
-  const [first, ...others] = licenses.filter(({ before, planned }) => !isEmpty(before) && !planned);
-  if (first === undefined) return;
-  conclude(others.length === 0 ? changeNote(first) : `${others.length + 1} ${first.status}`);
-  const app_code = first.before.app_code;
-  conclude(
-    app_code === undefined
-      ? undoLine(run)
-      : `license undo cannot revert this; to move it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
-  );
-}
-
 /** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */
-export async function orName(cause: unknown, name: string, { list }: LicensingApi, line: string): Promise<never> {
+async function orName(cause: unknown, name: string, { list }: LicensingApi, line = ''): Promise<never> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
   // The text may be a key: it is looked for in the list, and is in no query.
   const listed = await wholeList(list({}));

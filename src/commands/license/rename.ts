@@ -7,8 +7,7 @@ import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
 import { userOf } from './change-in-plan.ts';
-import { changeEach, licensesOfUsers, openChanging } from './changed.ts';
-import { refuseSecond, renamingOptions } from './edit.ts';
+import { changeEach, licensesOfUsers, openChanging, refuseSecond, renamingOptions } from './changed.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
@@ -46,25 +45,21 @@ export default command({
     const rows = from === undefined ? typed : (await readSheet(from, how, renamings, context)).rows;
     const names = new Map(rows.map((row) => [row.remote_user, row.new_remote_user]));
     refuseChains(names);
-    const account = await context.licensingAccount();
-    const changing = await openChanging(account, trust_list, context);
+    const changing = await openChanging(await context.licensingAccount(), trust_list, context);
     const isGiven = (name: string, next: string): boolean => names.get(name) === next;
-    const chosen = await licensesOfUsers([...names.keys()], isGiven, account, changing, context);
+    const chosen = await licensesOfUsers([...names.keys()], isGiven, changing);
     const fieldsOf = (license: License) => ({ remote_user: names.get(userOf(license)) ?? userOf(license) });
     /** The license that is to get that name, or has got it. */
     const isOwn = ({ key = '' }: License, name: string): boolean => {
       const listed = chosen.get(key);
       return listed !== undefined && fieldsOf(listed).remote_user === name;
     };
-    const { app_code = 0 } = account;
-    const given = [...names.values()].map((name) => ({ remote_user: name, app_code }));
+    const check = (given: UserName): Promise<void> => refuseSecond(given, isOwn, changing);
     // Of several nothing is changed where one cannot be.
-    if (!allow_duplicate && given.length > 1) await refuseSecond(given, isOwn, changing);
-    const check = async (users: readonly UserName[]): Promise<void> => {
-      if (!allow_duplicate) await refuseSecond(users.slice(1), isOwn, changing);
-    };
-    const asking = from === undefined ? {} : { ask: 'Rename' };
-    yield* changeEach({ chosen, fieldsOf, status: 'changed', check, ...asking }, changing, context);
+    if (!allow_duplicate && names.size > 1)
+      for (const name of names.values()) await check({ remote_user: name, app_code: changing.app_code });
+    const agreeing = { ...(from !== undefined && { ask: 'Rename' }), check: allow_duplicate ? undefined : check };
+    yield* changeEach({ chosen, fieldsOf, status: 'changed', ...agreeing }, changing, context);
   },
 
   fields: changedFields,

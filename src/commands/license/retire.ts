@@ -32,13 +32,12 @@ export default command({
   dryRun: ['rows', 'requests'],
 
   async *rows({ license_code, remote_user, from, ...how }, context) {
-    const account = await context.licensingAccount();
     const rows = from === undefined ? undefined : (await readSheet(from, how, leavers, context)).rows;
     const users = rows?.map((row) => row.remote_user) ?? remote_user;
-    const changing = await openChanging(account, undefined, context);
+    const changing = await openChanging(await context.licensingAccount(), undefined, context);
     const isGiven = (_user: string, name: string): boolean => retiredName.test(name);
     const chosen = users
-      ? await licensesOfUsers(users, isGiven, account, changing, context)
+      ? await licensesOfUsers(users, isGiven, changing)
       : new Map([...new Set(license_code)].map((code) => [code, undefined] as const));
     const fieldsOf = (license: License, code: string) => retiredFields(userOf(license), code, context.clock.now());
     yield* changeEach({ chosen, fieldsOf, status: 'retired', ask: 'Retire' }, changing, context);

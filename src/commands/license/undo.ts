@@ -1,6 +1,5 @@
 import { commandLine } from '../../core/shell-word.ts';
 import { keyOf } from '../../api/licensing/license.ts';
-import { changeLicense } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { usersOfEachApp } from '../../jobs/license/license-user.ts';
 import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
@@ -9,11 +8,10 @@ import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
 import type { PlannedChange } from '../../output/plan.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
-import { changedFrom, dryChange } from './change-in-plan.ts';
-import { changeLocked, openChanging, withUndo } from './changed.ts';
-import { refuseSecond } from './edit.ts';
+import { withUndo } from './change-in-plan.ts';
+import { changeOne, openChanging, refuseSecond } from './changed.ts';
 import { trustOption } from './options.ts';
-import { changedFields, changedShow } from './show.ts';
+import { changedFields, changedShow, type ChangedLicense } from './show.ts';
 import { askAbout } from './ask-about.ts';
 
 export default command({
@@ -46,38 +44,26 @@ export default command({
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
     if (!options.dry_run && needed > 0) await askAbout(steps.map(plannedUndo), question, context);
-    const undoOne = async (step: UndoStep) => {
+    const undoOne = async (step: UndoStep): Promise<ChangedLicense> => {
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
       const { license: listed, fields } = undo;
-      const api = licensing(step.change.app_code);
-      if (options.dry_run) {
-        const change = { found: listed, code: keyOf(listed), fields, status: 'undone' };
-        const row = await dryChange(change, api.update(change.code, fields));
-        return { ...row, planned: plannedUndo(step) };
-      }
-      const named = {
-        code: keyOf(listed),
-        listed,
-        view: api.view,
-        usual: step.change.app_code,
-        fieldsOf: () => fields,
-      };
-      return changeLocked(named, changing, async (found, users) => {
-        const before = changedFrom(found, fields);
-        await refuseSecond(users.slice(1), ({ key }) => key === listed.key, changing);
-        const license = await changeLicense(
-          { users, found: { ...found, key: named.code }, fields },
-          { ...changing, api },
-        );
-        return { ...license, before, after: fields, status: 'undone' };
-      });
+      const row = await changeOne(
+        {
+          api: licensing(step.change.app_code),
+          code: keyOf(listed),
+          listed,
+          fieldsOf: () => fields,
+          status: 'undone',
+          check: (given) => refuseSecond(given, ({ key }) => key === listed.key, changing),
+        },
+        changing,
+        context,
+      );
+      return options.dry_run ? { ...row, planned: plannedUndo(step) } : row;
     };
-    yield* withUndo(
-      each(steps, ({ change }) => change.remote_user, undoOne),
-      changing.run,
-      context,
-    );
+    const undone = each(steps, ({ change }) => change.remote_user, undoOne);
+    yield* withUndo(undone, changing.run, context);
     const newUsers = created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user }));
     const users = usersOfEachApp(newUsers.sort((one, other) => one.app_code - other.app_code));
     for (const [app_code, named] of users) {

@@ -88,21 +88,32 @@ async function send(
   { api, signal }: ChangePorts,
   attempt: () => Promise<void>,
 ): Promise<Sent<License | Failure>> {
-  const { found, fields, method = 'PATCH' } = change;
   try {
-    const { remote_user, app_code, size_allowance } = fields;
-    const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
-    const whole = method === 'PUT' && isWhole ? { remote_user, app_code, size_allowance } : undefined;
-    const sending = whole
-      ? api.replace(keyOf(found), whole, found, attempt)
-      : api.update(keyOf(found), fields, found, attempt);
-    return { value: await sending, end: endOf(change) };
+    return { value: await sendChange({ ...change, key: keyOf(change.found) }, api, attempt), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
     const isUnanswered = cause.kind === 'unknown' || cause.isInterruption;
     if (!isUnanswered) throw cause;
     return { value: cause, end: 'no answer' };
   }
+}
+
+type ChangeRequest = Pick<LicenseChange, 'fields' | 'method'> & {
+  readonly key: string;
+  readonly found?: License | undefined;
+};
+
+/** The one request of a change. @throws Failure of the request; Planned in a dry run */
+export function sendChange(
+  { key, found, fields, method }: ChangeRequest,
+  api: Pick<LicensingApi, 'update' | 'replace'>,
+  attempt?: () => Promise<void>,
+): Promise<License> {
+  const { remote_user, app_code, size_allowance } = fields;
+  const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
+  return method === 'PUT' && isWhole
+    ? api.replace(key, { remote_user, app_code, size_allowance }, found, attempt)
+    : api.update(key, fields, found, attempt);
 }
 
 /** The request may be processed, or not: what ended the lookups is why nobody knows. */

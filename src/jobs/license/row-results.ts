@@ -3,7 +3,7 @@ import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { failuresByReason } from '../work/failures-by-reason.ts';
+import { failuresByReason } from '../work/each.ts';
 import { inWords, sendAgainHint } from './case-words.ts';
 import { fatalKinds } from './give-ports.ts';
 

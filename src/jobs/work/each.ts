@@ -1,4 +1,5 @@
 import { Planned } from '../../api/http/call.ts';
+import { quantity } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 
 /** What ends a run over many arguments at once: the next would fail the same way, or was forbidden. */
@@ -37,7 +38,7 @@ export async function* each<I, T>(
   if (items.length === 1) throw first.failure;
   const alike = failed.length === items.length && others.every(({ failure }) => failure.kind === first.failure.kind);
   const kind = alike ? first.failure.kind : partlyDone(failed);
-  throw new Failure(kind, [`${failed.length} of ${items.length} failed`, ...linesOf(failed)].join('\n'), {
+  throw new Failure(kind, linesOf(failed, `of ${items.length} failed`).join('\n'), {
     hint: first.failure.details.hint,
     retryable: kind !== 'unknown' && failed.some(({ failure }) => failure.retryable),
     cause: first.failure,
@@ -55,7 +56,7 @@ function endWith(failure: Failure, done: number, left: readonly string[], failed
   const message = isPartly ? `${failure.message}; not done: ${left.join(', ')}` : failure.message;
   const kind = isPartly ? partlyDone(earlier) : failure.kind;
   const details = kind === 'unknown' ? { retryable: false } : {};
-  return failure.as(kind, [message, ...linesOf(earlier)].join('\n'), details);
+  return failure.as(kind, [message, ...linesOf(earlier, 'failed before')].join('\n'), details);
 }
 
 /** What may have happened outweighs what surely failed (docs/internals/architecture.md, Failures and exit codes). */
@@ -63,6 +64,28 @@ function partlyDone(failed: Failed): FailureKind {
   return failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
 }
 
-function linesOf(failed: Failed): string[] {
-  return failed.map(({ label, failure }) => `${label}: ${failure.message}`);
+function linesOf(failed: Failed, what: string): string[] {
+  return failuresByReason(
+    failed.map(({ label, failure }) => [label, failure.message]),
+    what,
+  );
+}
+
+/** What a row is called, and why it failed. */
+export type FailedRow = readonly [label: string, reason: string];
+
+/** More reasons are counted. */
+const maxReasons = 20;
+
+/** Failed rows grouped by reason, two lines each: `5 failed (ada and 4 more):`, and below it the reason. */
+export function failuresByReason(rows: readonly FailedRow[], what = 'failed'): string[] {
+  const groups = new Map<string, string[]>();
+  for (const [label, reason] of rows) if (!groups.get(reason)?.push(label)) groups.set(reason, [label]);
+  const lines = [...groups].slice(0, maxReasons).flatMap(([reason, labels]) => {
+    const [first = '', ...others] = labels;
+    const named = others.length === 0 ? first : `${first} and ${others.length} more`;
+    return [`${labels.length} ${what} (${named}):`, `  ${reason}`];
+  });
+  const rest = groups.size - maxReasons;
+  return rest > 0 ? [...lines, `and ${quantity(rest, 'other reason')}`] : lines;
 }

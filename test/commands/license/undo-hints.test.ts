@@ -20,13 +20,9 @@ async function move(fields: object, words: string) {
 
 test('edit --app-code says how to move the license back, not an undo that finds nothing', async () => {
   const { moved, home } = await move({ app_code: 8 }, '--app-code 8');
-  expect([moved.exitCode, moved.lines.slice(-3)]).toEqual([
+  expect([moved.exitCode, moved.lines.slice(-2)]).toEqual([
     0,
-    [
-      'app_code 7 -> 8',
-      'license undo cannot revert this; to move it back:',
-      '  chatelaine license edit CODE --app-code 7',
-    ],
+    ['app_code 7 -> 8', 'undo: chatelaine license edit CODE --app-code 7'],
   ]);
   const shown = await run(fakeService(), 'license history -o json --jq .[0].change', { home });
   expect(shown.stdout).toBe('moved from application 7\n');
@@ -34,11 +30,23 @@ test('edit --app-code says how to move the license back, not an undo that finds 
   expect([undone.exitCode, undone.stderr]).toEqual([8, expect.stringContaining('it was moved from application 7')]);
 });
 
-test('edit of application and size says both, and offers no undo', async () => {
+test('edit of application and size says both, and the edit that takes both back', async () => {
   const { moved } = await move({ app_code: 8, size_allowance: 9 }, '--app-code 8 --size-allowance 9');
-  expect(moved.lines.slice(-3, -1)).toEqual([
+  expect(moved.lines.slice(-2)).toEqual([
     'resized 4 -> 9, app_code 7 -> 8',
-    'license undo cannot revert this; to move it back:',
+    'undo: chatelaine license edit CODE --app-code 7 --size-allowance 4',
+  ]);
+});
+
+test('edit --app-code that the server refuses names what works in its place', async () => {
+  const { run: runHere } = await openSandbox();
+  const code = (await runHere('license list --limit 1 -q')).stdout.trim();
+  const { exitCode, stderr } = await runHere(`license edit ${code} --app-code 4712`);
+  expect([exitCode, stderr]).toEqual([
+    4,
+    expect.stringMatching(
+      /hint: Create it in application 4712:\n {2}chatelaine license apply FILE --app-code 4712\nhint: Then retire it in this one:\n {2}chatelaine license retire --from FILE$/m,
+    ) as string,
   ]);
 });
 
@@ -47,7 +55,7 @@ test('one strange name is one: not names of users', async () => {
   const { stderr } = await runHere('license apply - --dry-run', {
     stdin: 'remote_user,size_allowance\nSumme,3\nada,2\n',
   });
-  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: spreadsheets write such a text\n");
+  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: a spreadsheet writes such a text\n");
 });
 
 test.each([

@@ -155,7 +155,7 @@ test('a license that a colleague changed since is named and left; the others are
   expect(undone.exitCode).toBe(8);
   expect(JSON.parse(undone.stdout)).toMatchObject([{ remote_user: 'physio-7740', status: 'undone' }]);
   expect(undone.error?.message).toContain(
-    `${user}: the license of ${user} is left alone: no licenses of ${user} are as`,
+    `1 of 2 failed (${user}):\n  the license of ${user} is left alone: no licenses of ${user} are as`,
   );
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
 });

@@ -34,7 +34,7 @@ test('one that is gone does not stop the others: exit 8, and it is named', async
   service.done();
   expect(exitCode).toBe(8);
   expect(JSON.parse(stdout)).toEqual([{ saved_snippet_id: 3, status: 'deleted' }]);
-  expect(error?.message).toContain('1 of 2 failed\n2: ');
+  expect(error?.message).toContain('1 of 2 failed (2):\n  ');
 });
 
 test.each([

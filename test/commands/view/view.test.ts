@@ -135,7 +135,7 @@ describe('view pin and hide on many', () => {
     service.done();
     expect(exitCode).toBe(8);
     expect(JSON.parse(stdout)).toEqual([{ fragment: 'inbox', is_pinned: true }]);
-    expect(error?.message).toContain('1 of 2 failed\nnarrow/nosuch: ');
+    expect(error?.message).toContain('1 of 2 failed (narrow/nosuch):\n  ');
   });
 
   test.each(['pin', 'hide', 'rename'])('the help of view %s names the built-in views', async (verb) => {
@@ -324,7 +324,7 @@ describe('view rename', () => {
     service.done();
     expect(exitCode).toBe(8);
     expect(JSON.parse(stdout)).toEqual([{ fragment: 'narrow/b', name: 'Two', status: 'renamed' }]);
-    expect(error?.message).toContain('1 of 2 failed\nnarrow/a: ');
+    expect(error?.message).toContain('1 of 2 failed (narrow/a):\n  ');
   });
 
   test('one that may have happened is exit 9, whatever became of the others', async () => {

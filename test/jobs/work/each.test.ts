@@ -23,16 +23,21 @@ test.each<[FailureKind, FailureKind, string]>([
 ])('%s at the third argument ends the run, and names what failed before', async (kind, end, message) => {
   expect(await ending('ok', 'not_found', kind, 'ok')).toMatchObject({
     kind: end,
-    message: `${message}\nB: it is not_found`,
+    message: `${message}\n1 failed before (B):\n  it is not_found`,
   });
 });
 
 test('what may have happened before the end outweighs that the rest is not done', async () => {
   expect(await ending('unknown', 'unavailable', 'ok')).toMatchObject({
     kind: 'unknown',
-    message: 'it is unavailable; not done: B, C\nA: it is unknown',
+    message: 'it is unavailable; not done: B, C\n1 failed before (A):\n  it is unknown',
     retryable: false,
   });
+});
+
+test('failures are grouped by their reason, and stand whole', async () => {
+  const { message } = await ending('not_found', 'ok', 'rejected', 'not_found');
+  expect(message).toBe('2 of 4 failed (A and 1 more):\n  it is not_found\n1 of 4 failed (C):\n  it is rejected');
 });
 
 test.each<readonly (readonly (FailureKind | 'ok')[])[]>([
