@@ -1,5 +1,6 @@
 import { commandTable, hiddenCommands, nouns, type CommandEntry } from '../commands/index.ts';
-import { usage } from '../core/failure.ts';
+import { usage, type Failure } from '../core/failure.ts';
+import { nearest } from '../schema/nearest.ts';
 
 /** The words of a line without the word `help`, which is the option of that name. */
 export function withoutHelpWord(words: readonly string[]): { words: readonly string[]; isHelp: boolean } {
@@ -26,38 +27,88 @@ function nounNamed(word: string): string | undefined {
 /** Verbs that only read. */
 const reading: ReadonlySet<string> = new Set('list view get describe status fetch history audit verify'.split(' '));
 
-/** Verbs of other tools that run where the noun has one of these, in this order. */
-const readingWords: ReadonlyMap<string, readonly string[]> = new Map([
-  ['ls', ['list']],
-  ['show', ['view', 'get', 'status', 'fetch']],
-  ['get', ['view', 'status', 'fetch']],
+const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
+const showing = ['view', 'get', 'status', 'fetch', 'list'];
+
+/** Verbs of other tools, and those of ours that may be meant: the first that the noun has, which runs if it reads. */
+const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list', 'fetch', 'status']],
+  ['show', showing],
+  ['get', showing],
+  ['search', ['fetch --search WORDS', 'list --match GLOB']],
+  ['restore', ['undo']],
+  ['unpin', ['hide']],
+  ['whoami', ['status']],
+  ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
+]);
+
+/** Other words of people, and where they lead. */
+const otherWays: ReadonlyMap<string, string> = new Map([
+  ['topic restore', 'A deleted topic is in the archive that topic delete named: chatelaine archive export DIR -o html'],
+  ['whoami', 'Did you mean auth status?'],
+  ['search', 'Did you mean messages fetch --search WORDS?'],
+  ['backup', 'archive pull keeps messages. Read: chatelaine help cron'],
+  ['excel', 'Read: chatelaine help sheets'],
+  ['hand-over', 'Read: chatelaine help handing-over'],
+  ['hold', 'Topics that are never deleted are named with --hold FILE: chatelaine topic delete --help'],
+  ['leak', 'Revoke the key at the service, then store the new one: chatelaine auth login --name NAME'],
+  ['roster', 'Read: chatelaine help sheets'],
+  ['rotate', 'Store the new key of a profile: chatelaine auth login --name NAME'],
+  ['windows', 'Read docs/install.md, Windows and macOS.'],
 ]);
 
 /**
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
  */
-export async function commandWords(
-  { words }: ReturnType<typeof withoutHelpWord>,
-  [option = '', next]: readonly string[],
-): Promise<readonly string[]> {
+export function commandWords(words: readonly string[], [option = '', next]: readonly string[]): readonly string[] {
   const [typed, verb] = words;
   if (typed === undefined) return [];
   const names = commandTable.map(({ name }) => name);
   const noun = nounNamed(typed) ?? typed;
   const verbs = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
-  const meant = readingWords.get(verb ?? '')?.find((one) => verbs.includes(one));
+  const meant = otherVerbs.get(verb ?? '')?.find((one) => verbs.includes(one) && reading.has(one));
   const own = verb !== undefined && verbs.includes(verb) ? verb : meant;
   if (own !== undefined && (noun === typed || reading.has(own))) return [noun, own];
   if (hiddenCommands.some(({ name }) => name === `${noun} ${verb ?? ''}`)) return [noun, verb ?? ''];
   if (own !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${own}?`);
   if (names.includes(noun)) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];
-  if (verbs.length > 0 && verb === undefined) {
-    if (flag === undefined) return [noun];
-    throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${verbs.join(', ')}.`);
+  if (verbs.length === 0) throw unknownCommand(typed, [...new Set(names.map((name) => name.replace(/ .*/, '')))]);
+  if (verb !== undefined) throw unknownCommand(verb, verbs, noun);
+  if (flag === undefined) return [noun];
+  throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${verbs.join(', ')}.`);
+}
+
+/** The error for a word that is no command: what is meant, or why there is none. */
+function unknownCommand(word: string, known: readonly string[], noun?: string): Failure {
+  const near = meantBy(word, known, noun);
+  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
+  const hint =
+    otherWays.get(noun === undefined ? word : `${noun} ${word}`) ??
+    (noun === undefined ? undefined : inApp(noun, word)) ??
+    (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
+  // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
+  const mayHoldPassword = word.includes('://') || word.includes('@');
+  return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
+}
+
+function meantBy(word: string, known: readonly string[], noun: string | undefined): readonly string[] {
+  const verbs = otherVerbs.get(word) ?? [];
+  if (noun !== undefined) {
+    const verb = verbs.find((one) => known.includes(one.split(' ')[0] ?? ''));
+    return verb === undefined ? nearest(word, known) : [`${noun} ${verb}`];
   }
-  const { unknownCommand } = await import('./other-words.ts');
-  if (verbs.length > 0) throw unknownCommand(verb ?? '', verbs, noun);
-  throw unknownCommand(typed, [...new Set(names.map((name) => name.replace(/ .*/, '')))]);
+  const ending = (verb: string): readonly string[] =>
+    commandTable.flatMap(({ name }) => (name.endsWith(` ${verb.split(' ')[0] ?? ''}`) ? [name] : []));
+  const same = ending(word).slice(0, 3);
+  const other = verbs.flatMap(ending).slice(0, 5);
+  return [same, other].find((names) => names.length > 0) ?? nearest(word, known);
+}
+
+/** What the chat's app can do and this program cannot. */
+function inApp(noun: string, verb: string): string | undefined {
+  const isOfChat = ['channel', 'topic', 'messages', 'view', 'snippet'].includes(noun);
+  if (!isOfChat || !['create', 'move', 'rename', 'send'].includes(verb)) return undefined;
+  return `chatelaine cannot ${verb} ${noun.replace(/s?$/, 's')}: do it in the app.`;
 }

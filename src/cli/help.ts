@@ -227,7 +227,6 @@ export const textOptions: readonly HelpEntry[] = [
 function optionTerm(name: string, field: Field): string {
   const flag = flagOf(name, field);
   const short = field.short === undefined ? '' : `-${field.short}, `;
-  if (field.kind === 'string' && field.bare !== undefined) return `--${flag}[=${placeholderOf(name, field)}]`;
   if (field.kind === 'string' && field.negatable) return `--${flag} ${placeholderOf(name, field)}, --no-${flag}`;
   if (field.kind !== 'boolean') return `${short}--${flag} ${placeholderOf(name, field)}`;
   return field.negatable ? `${short}--[no-]${flag}` : `${short}--${flag}`;

@@ -38,7 +38,7 @@ function openLine(argv: readonly string[], host: Host) {
   });
   const messages = openMessages(host, options, redactor, complete);
   // The words of the command line and, later, of standard input: a key among them is not repeated.
-  return { options, redactor, complete, messages, typed: { words: [...argv], env } };
+  return { options, redactor, complete, messages, typed: { words: [...argv], names: new Set<string>(), env } };
 }
 
 /** Reports what the work throws. */
@@ -74,6 +74,12 @@ async function runRequest(
   const { words, typed } = await fillFromInput(request, { host, messages, signal });
   // No option is before the first of them.
   known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
+  const given = [
+    ...Object.entries(words),
+    ...typed.map(({ flag, text }) => [flag.replaceAll('-', '_'), text] as const),
+  ];
+  for (const text of given.flatMap(([name, value]) => (ofNames.test(name) ? [value].flat() : [])))
+    known.names.add(String(text));
   const values = readValues(command, words, typed);
   checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
   // doctor names them.
@@ -84,6 +90,9 @@ async function runRequest(
     typedLine(command.name, own ? { ...request, words: { own } } : request, changed);
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
+
+/** Arguments and options that hold a user, a topic or a channel. */
+const ofNames = /^((new_)?remote_user|send_again|match|sender|dm(_including)?|(not_)?channel|topic|confirm)$/;
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
   const { withoutKeys } = await import('./typed.ts');

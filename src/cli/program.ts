@@ -28,7 +28,7 @@ export async function readCommandLine(
   if (guide !== undefined) return { text: guide };
   const named = withoutHelpWord(start.words);
   if (named.words[0] === 'version') return { text: `chatelaine ${version}\n` };
-  const words = await commandWords(named, start.unknown);
+  const words = commandWords(named.words, start.unknown);
   const command = await [...commandTable, ...hiddenCommands].find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
@@ -46,7 +46,7 @@ export async function readCommandLine(
   const isExcess = given.length > rows.length && !rows.some(([, { many }]) => many);
   if (isWrong || isMissing || isExcess || !command) {
     const { mistakeIn } = await import('./mistakes.ts');
-    throw await mistakeIn(line, { words, options, command, argv, given });
+    throw mistakeIn(line, { words, options, command, given });
   }
   const texts = Object.fromEntries(rows.map(([name, { many }], at) => [name, many ? given.slice(at) : given[at]]));
   return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };

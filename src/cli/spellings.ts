@@ -8,8 +8,6 @@ export interface Spelling {
   readonly short?: string | undefined;
   readonly flag: string;
   readonly takes: boolean;
-  /** The value where none is typed; another one follows `=`. */
-  readonly bare?: string | undefined;
   /** It is an argument before the other words, or behind them. */
   readonly argument?: 'first' | 'last';
 }
@@ -66,9 +64,8 @@ export function spellingsOf(fields: Fields, args: readonly string[]): ReadonlyMa
 
 function spellingsOfField(name: string, field: Field): Spelling[] {
   const flag = flagOf(name, field);
-  const bare = field.kind === 'string' ? field.bare : undefined;
   const words = [...new Set([flag, name.replaceAll('_', '-')])];
-  const on = words.map((word): Spelling => ({ word, flag, takes: field.kind !== 'boolean', bare }));
+  const on = words.map((word): Spelling => ({ word, flag, takes: field.kind !== 'boolean' }));
   const off = isNegatable(field) ? words.map((word) => switchOf(`no-${word}`, `no-${flag}`)) : [];
   return [{ ...switchOf(flag), ...on[0], short: field.short }, ...on, ...off];
 }
@@ -78,9 +75,8 @@ function switchOf(word: string, flag = word): Spelling {
 }
 
 /** A word of a known option as commander reads it: with dashes, a switch without `=true` or `=false`. */
-export function plainWord(word: string, { word: name, takes, bare }: Spelling): string {
+export function plainWord(word: string, { word: name, takes }: Spelling): string {
   const [behind = ''] = /=[^]*/.exec(word) ?? [];
   if (!takes && behind === '=false' && !name.startsWith('no-')) return `--no-${name}`;
-  if (bare !== undefined && behind === '') return `--${name}=${bare}`;
   return `--${name}${!takes && behind === '=true' ? '' : behind}`;
 }

@@ -5,6 +5,8 @@ import { reword } from './messages.ts';
 /** All that a user gave a run: words of the command line, lines of standard input in their place, and variables. */
 export interface Typed {
   readonly words: readonly string[];
+  /** Those that were typed as a user, topic or channel: an odd name is no key. */
+  readonly names?: ReadonlySet<string>;
   readonly env: Environment;
 }
 
@@ -17,13 +19,13 @@ export function withoutKeys(failure: Failure, typed: Typed): Failure {
   return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
 }
 
-export function keyHider({ words, env }: Typed): (text: string) => string {
+export function keyHider({ words, names, env }: Typed): (text: string) => string {
   const variables = Object.entries(env).filter(([name]) => /^CHATELAINE_|_PROXY$/i.test(name));
   const places = [
     ...words.map((word, index) => ({ name: words[index - 1] ?? '', text: word })),
     ...variables.map(([, text = '']) => ({ name: '', text })),
   ];
-  const keys = places.flatMap(({ name, text }) => keysIn(name, text));
+  const keys = places.flatMap(({ name, text }) => keysIn(name, text, names));
   if (keys.length === 0) return (text) => text;
   const longestFirst = [...new Set(keys)].sort((one, other) => other.length - one.length);
   const hide = new RegExp(longestFirst.map((key) => key.replace(/[^\w]/g, '\\$&')).join('|'), 'gi');
@@ -34,13 +36,13 @@ export function keyHider({ words, env }: Typed): (text: string) => string {
 const shortest = 4;
 
 /** The texts of one value that are not repeated, and the pieces of it that messages show alone. */
-function keysIn(name: string, text: string): readonly string[] {
+function keysIn(name: string, text: string, names?: ReadonlySet<string>): readonly string[] {
   const [, label = '', behind = text] = /^([^=]*)=(?!=*$)(.+)$/s.exec(text) ?? [];
   // `-kVALUE` is said without its letter.
   const values = /^-\w/.test(text) ? [label, behind, text.slice(2)] : [label, behind];
   const isNamed = speaksOfKey.test(label || name) && !behind.startsWith('-') && !isPath(behind);
   return values.flatMap((value) => {
-    if (value.length < shortest) return [];
+    if (value.length < shortest || (names?.has(value) && !/^[a-z\d]{32}$/i.test(value))) return [];
     if (value === behind && isNamed) return [value];
     return looksLikeKey(value)
       ? [value, ...pieces.flatMap((piece) => value.match(piece) ?? []).filter(looksLikeKey)]

@@ -4,7 +4,7 @@ import { globalOptions, isGuarded, ownFormats, twinOf, twinsOf, type GlobalOptio
 import { Failure, unless, usage } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { namesIn } from '../core/table-names.ts';
-import { isWindows, variable, type Environment } from '../core/system.ts';
+import { variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, isNegatable, readField, type Field } from '../schema/field.ts';
 import type { Messages, Redactor } from './messages.ts';
@@ -75,23 +75,8 @@ function oneText(label: string, field: Field, texts: readonly (string | boolean)
 
 function readOne(label: string, field: Field, text: unknown): unknown {
   if (typeof text === 'boolean') return text;
-  const isPath = /^(FILE|DIR|PATH)$/.test(field.placeholder ?? '') || (field.kind === 'string' && field.file === true);
-  const fault = isWindows && isPath && !Array.isArray(text) ? windowsFault(String(text)) : undefined;
-  if (fault !== undefined) throw usage(`${label}: ${fault}`, 'Give another name; nothing was written.');
   if (Array.isArray(text)) return collect(text, (item) => readField(label, field, String(item)));
   return readField(label, field, String(text));
-}
-
-/** Why Windows has no file of that name, or one that its programs cannot open or remove; undefined for a link too. */
-export function windowsFault(path: string): string | undefined {
-  const names = path.replace(/^(\\\\[?.]\\)?([a-z]:|https?:\/\/.*)?/i, '').split(/[\\/]/);
-  for (const name of names) {
-    const [sign] = /[<>:"|?*]/.exec(name) ?? [];
-    if (sign !== undefined) return `a name on Windows may not hold ${sign} (nor any of < > : " | ? *)`;
-    if (/^(con|prn|aux|nul|com\d|lpt\d) *(\.|$)/i.test(name)) return `'${name}' is a device on Windows, not a file`;
-    if (/[^.][. ]+$/.test(name)) return `'${name}': a name on Windows may not end with a dot or a blank`;
-  }
-  return undefined;
 }
 
 type Formatted = Pick<AnyCommand, 'options' | 'dryRun' | 'show'>;
@@ -157,7 +142,7 @@ function switchOf(label: string, text: string): boolean {
 }
 
 /** Options that agree to one run. */
-const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'recreate', 'adopt'];
+const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'adopt'];
 
 /** Every line that repeats what was typed. `changed`: options with other values, undefined for none. */
 export function typedLine(
@@ -174,8 +159,7 @@ export function typedLine(
     ...others,
   ].flatMap(({ flag, text }) => {
     if (text === undefined || text === true) return text ? [`--${flag}`] : [];
-    // The value of an option that needs none follows a sign of equality.
-    return /^-./.test(String(text)) || flag === 'adopt' ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
+    return /^-./.test(String(text)) ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
   });
   return commandLine(name, own.some((word) => /^-./.test(word)) ? [...options, '--', ...own] : [...own, ...options]);
 }

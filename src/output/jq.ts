@@ -43,20 +43,9 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
   };
 }
 
-/** Words of jq that have nothing to work on here. */
-const missing: readonly (readonly [word: RegExp, what: string])[] = [
-  [/(?<![.$\w])inputs?(?![\w:])/, 'input and inputs: the result is the one input, .'],
-  [/(?<![.$\w])strflocaltime(?![\w:])/, 'strflocaltime: use strftime, which is UTC'],
-];
-
-/** A line with what this build of jq lacks or makes up, if the expression uses it. @throws Failure usage */
+/** A line that gives the expression its environment, if it uses that, without our keys. */
 function preambleOf(expression: string, env: Environment): string {
-  const words = expression.replace(/"(?:\\.|[^"\\])*"|#.*/g, '""');
-  const found = missing.find(([word]) => word.test(words));
-  if (found) throw usage(`--jq does not have ${found[1]}`);
-  const environment = /env\b/i.test(expression) ? `${JSON.stringify(withoutKeys(env))} as $ENV | def env: $ENV;` : '';
-  const toarray = expression.includes('toarray') ? 'def toarray: if type == "array" then . else [.] end;' : '';
-  return environment + toarray === '' ? '' : `${environment} ${toarray}\n`;
+  return /env\b/i.test(expression) ? `${JSON.stringify(withoutKeys(env))} as $ENV | def env: $ENV;\n` : '';
 }
 
 const tooMuch = 'the expression needs too much memory';

@@ -1,9 +1,8 @@
-import { Failure, messageOf } from '../core/failure.ts';
-import { writeJson } from '../core/json.ts';
+import { Failure } from '../core/failure.ts';
 import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
-import type { Formatter, JsonFilter, Presentation, Show } from './presentation.ts';
+import type { Formatter, JsonFilter, Presentation } from './presentation.ts';
 import { guard, openBatch, readerGone, type Batch, type Sink } from './sink.ts';
 import { inOrder, orderOf } from './sort.ts';
 
@@ -32,7 +31,10 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
     await writeRows(counts.rows, { ...counted, show: counts.show }, sink);
   } else if ('many' in result) await writeRows(result.many, presentation, sink);
   else if (Array.isArray(result.one)) await writeRows(iterate(result.one), presentation, sink);
-  else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
+  else {
+    const text = (await formatterOf(presentation)).one(result.one);
+    if (text !== '') await sink.write(text);
+  }
 }
 
 /** Writes what a filter makes of the document, or the value on which it fails: a new license exists nowhere else. */
@@ -51,23 +53,6 @@ async function writeFiltered(result: Result, presentation: Presentation, filter:
     throw written.status === 'rejected' ? written.reason : cause;
   }
   if (written.status === 'rejected') throw written.reason;
-}
-
-/** Writes one value, as JSON where its format has a bug. @throws Failure of the format: nothing is written then */
-async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
-  let text: string;
-  try {
-    text = formatter.one(value);
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    await sink.write(`${writeJson(show.data ? show.data(value) : value)}\n`);
-    throw new Failure('incomplete', `The result could not be formatted, and is written as JSON: ${messageOf(cause)}`, {
-      hint: 'What was done stays done. Use -o json.',
-      retryable: false,
-      cause,
-    });
-  }
-  if (text !== '') await sink.write(text);
 }
 
 function iterate(values: readonly unknown[]): AsyncIterable<unknown> {

@@ -51,8 +51,6 @@ interface StringShape extends Shape {
   readonly file?: boolean;
   /** As an option: `--no-NAME` exists too, whose value is `false`. */
   readonly negatable?: boolean;
-  /** As an option: its value where none is given; another one is written behind `=`. */
-  readonly bare?: string;
 }
 
 interface IntegerShape extends Shape {

@@ -10,7 +10,7 @@ import { flagOf, isNegatable, type Field } from '../../src/schema/field.ts';
 import { emptyHome, openSandbox, words } from '../helpers/run.ts';
 import { place } from '../store/place.ts';
 
-const ofOneRun = new Set(['yes', 'confirm', 'send-again', 'recreate', 'adopt']);
+const ofOneRun = new Set(['yes', 'confirm', 'send-again', 'adopt']);
 
 /** The words that give an option a value. */
 function wordsOf(name: string, field: Field): string[] {
@@ -62,8 +62,6 @@ const beside = '--sandbox --timeout 7s --no-header --retries 3';
 
 describe('the places that print one', () => {
   test.each<[line: string, printed: string]>([
-    ['license list ada --size-allowance 4', 'license list --size-allowance 4 BESIDE --remote-user ada'],
-    ['archive pull d general --both', 'archive pull d --both BESIDE --channel general'],
     ["archive pull '#general' --both --since 1d", 'archive pull DIR --both --since 1d BESIDE --channel general'],
     ['license retire physio-7731', 'license retire BESIDE --remote-user physio-7731'],
     ['license edit physio-7731 --size-allowance 8', 'license edit --size-allowance 8 BESIDE --match physio-7731'],

@@ -66,9 +66,6 @@ test.each([
   ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
   ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
   ['topic list', 'name one channel, or give --all-channels', 'See chatelaine topic list --help.'],
-  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
-  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
-  ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   [
     'license create ada 4',
     'chatelaine license create takes no argument; 2 were given',
@@ -83,17 +80,11 @@ test.each([
     '--output: messages fetch cannot write html',
     'Use archive pull, then archive export DIR -o html --to FILE',
   ],
-  ['license rename ada --to ines', 'unknown option --to', 'Write chatelaine license rename U NEW.'],
   ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license list --output xlsx', `--output: 'xlsx' is not one of ${generalFormats.join(', ')}`, 'Did you mean excel?'],
-  [
-    'license list -o csv --csv-safe=semicolon',
-    'unknown option --csv-safe',
-    'Write -o excel, or -o excel-semicolon where the decimal sign is a comma.',
-  ],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   [
@@ -101,28 +92,11 @@ test.each([
     'unknown option --sender',
     'The API deletes complete topics only, not messages by sender or time.',
   ],
-  [
-    'topic list general --sender ada',
-    'unknown option --sender',
-    '--sender is an option of messages fetch, archive pull, archive export.',
-  ],
-  [
-    'license view --keep-columns x',
-    'unknown option --keep-columns',
-    '--keep-columns is an option of license list, license apply.',
-  ],
   ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'archive export kitchen',
     '--output is required: ndjson, csv, excel, excel-semicolon, text, html',
     'See chatelaine archive export --help.',
-  ],
-  ['topic show', "unknown command 'show'", 'Did you mean topic list?'],
-  ['snippet get', "unknown command 'get'", 'Did you mean snippet list?'],
-  [
-    'show',
-    "unknown command 'show'",
-    'Did you mean license view or settings get or license list or settings list or archive list?',
   ],
   [
     'ls',
@@ -170,14 +144,7 @@ test.each<[string, unknown]>([
   ['license delete', expect.stringContaining('license retire (the API cannot delete a license')],
   ['license rm', expect.stringContaining('license retire (the API cannot delete a license')],
   ['purge', expect.stringMatching(/^Did you mean topic delete or /)],
-  ['messages fetch --unread', 'Write --is unread.'],
-  ['settings set --color_scheme=2', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=2'],
-  ['settings set --color-scheme', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
-  [
-    'settings set --new-password hunter22',
-    'Passwords are prompted for: chatelaine settings set old_password new_password',
-  ],
-  ['settings set --color-scheme dark', 'Write a setting as NAME=VALUE: chatelaine settings set color_scheme=dark'],
+  ['settings set --new-password hunter22', expect.stringMatching(/^No option accepts a key/)],
 ])('%s is a word of other tools: %s', async (line, hint) => {
   expect(await run(fakeService(), `-o json ${line}`)).toMatchObject({ exitCode: 2, error: { hint } });
 });

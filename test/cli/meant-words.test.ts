@@ -36,6 +36,8 @@ test.each([
   ['messages show --limit 1', 'messages fetch --limit 1'],
   ['setting show color_scheme', 'settings get color_scheme'],
   ['licenses ls', 'license list'],
+  ['topic show general', 'topic list general'],
+  ['snippet get', 'snippet list'],
 ])('%s runs as %s', async (typed, meant) => {
   const { run: sandboxed } = await openSandbox();
   const [one, other] = [await sandboxed(`${typed} -o json`), await sandboxed(`${meant} -o json`)];

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { looksLikeKey, withoutKeys } from '../../src/cli/typed.ts';
 import { settings } from '../../src/schema/settings.ts';
 import { usage } from '../../src/core/failure.ts';
+import { openSandbox, runAlone } from '../helpers/run.ts';
 
 const said = (text: string, ...words: string[]): string => withoutKeys(usage(text), { words, env: {} }).message;
 
@@ -31,6 +32,25 @@ test.each([
 ])('an ordinary word is shown: %s', (word) => {
   expect(looksLikeKey(word)).toBe(false);
   expect(said(`'${word}' is wrong`, word)).toBe(`'${word}' is wrong`);
+});
+
+test('a name that looks like a key is shown where a user, a topic or a channel was typed', async () => {
+  const name = 'left-2026-11-physio-7740-8BD39';
+  for (const line of [
+    `license retire --remote-user ${name} -y`,
+    `topic list ${name}`,
+    `topic delete general ${name}`,
+  ]) {
+    const { run } = await openSandbox();
+    expect(await run(`${line} -o json`)).toMatchObject({
+      exitCode: 5,
+      error: { message: expect.stringContaining(name) as string },
+    });
+  }
+  expect((await runAlone(`settings describe ${name}`)).stderr).not.toContain(name);
+  const key = 'abcdefghijklmnopqrstuvwxyz012345';
+  const { stderr } = await (await openSandbox()).run(`license view --remote-user ${key}`);
+  expect(stderr).toContain("the user '[hidden: it looks like a key]' has no license");
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readGlobals, windowsFault } from '../../src/cli/values.ts';
+import { readGlobals } from '../../src/cli/values.ts';
 import type { Environment } from '../../src/core/system.ts';
 import { fakeService, openSandbox, run } from '../helpers/run.ts';
 import type { FakeService } from '../helpers/service.ts';
@@ -22,29 +22,6 @@ test('any other text of a switch is refused with its name', () => {
 test('the negated twin of a switch says the opposite', () => {
   expect(globalsIn({ CHATELAINE_NO_HEADER: '1' })).toMatchObject({ header: false });
   expect(globalsIn({ CHATELAINE_NO_HEADER: '0' })).toMatchObject({ header: true });
-});
-
-test.each<readonly [string, string | undefined]>([
-  ['NUL', "'NUL' is a device on Windows, not a file"],
-  [String.raw`C:\dir\com1.csv`, "'com1.csv' is a device on Windows, not a file"],
-  ['con', "'con' is a device on Windows, not a file"],
-  ['Q?', 'a name on Windows may not hold ? (nor any of < > : " | ? *)'],
-  ['long:b', 'a name on Windows may not hold : (nor any of < > : " | ? *)'],
-  [String.raw`dir.\x`, "'dir.': a name on Windows may not end with a dot or a blank"],
-  ...[
-    '-',
-    '.',
-    '..',
-    String.raw`..\a.csv`,
-    'C:a.csv',
-    String.raw`\\?\C:\Müller Büro\a.b.csv`,
-    String.raw`\\server\x`,
-    'console.txt',
-    '/dev/stdin',
-    'https://chat.example:8443/#narrow/channel/1-general',
-  ].map((path) => [path, undefined] as const),
-])('the name of a file on Windows: %s', (path, fault) => {
-  expect(windowsFault(path)).toBe(fault);
 });
 
 describe('an option of one value that is typed with two', () => {

@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
 import { openSandbox } from '../helpers/run.ts';
 
-test.each([
-  ['[., input]', '--jq does not have input'],
-  ['now | strflocaltime("%H")', '--jq does not have strflocaltime'],
-])('--jq says what it has not: %s', async (expression, said) => {
-  const { run } = await openSandbox();
-  const { exitCode, stderr } = await run(['license', 'list', '--jq', expression]);
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
-});
-
 test('--jq selects by a variable of the environment, and cannot see our keys', async () => {
   const { run } = await openSandbox();
   const line = [

@@ -243,10 +243,6 @@ test.each([
     'license apply - --column remote_user=a --column size_allowance=A',
     '--column size_allowance=A: the header is given twice',
   ],
-  [
-    'auth login licensing --url https://a.test --base-url https://b.test --app-code 7 --api-key-stdin',
-    '--url and --base-url are two URLs',
-  ],
 ])('%s is exit 2', async (line, message) => {
   const stdin = 'a,b\nada,4\n';
   const { exitCode, error } = await run(fakeService(), `${line} -o json`, { stdin });

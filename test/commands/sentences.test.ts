@@ -63,30 +63,6 @@ describe('messages fetch', () => {
   });
 });
 
-describe('api chat', () => {
-  test.each([
-    [
-      'GET messages -F use_first_unread_anchor=true -F num_before=0 -F num_after=1',
-      'use_first_unread_anchor',
-      'anchor=first_unread',
-    ],
-    ['PATCH settings/display -F color_scheme=2 --dry-run', 'settings/display', 'PATCH settings'],
-    [
-      'POST messages/flags -f messages=[1] -f op=add -f flag=wildcard_mentioned --dry-run',
-      'wildcard_mentioned',
-      'stream_wildcard_mentioned or topic_wildcard_mentioned',
-    ],
-    [
-      'PATCH /api/v1/settings/notifications -F enable_sounds=true --dry-run',
-      'settings/notifications',
-      'PATCH settings',
-    ],
-  ])('%s: it is deprecated', async (words, what, better) => {
-    const { run: runHere } = await openSandbox();
-    expect((await runHere(`api chat ${words}`)).stderr).toContain(`${what} is deprecated: write ${better}`);
-  });
-});
-
 describe('what a chat server lacks', () => {
   test.each([
     [200, 'navigation views need level 390; this server has 200', 'Update the chat server, or choose another profile.'],

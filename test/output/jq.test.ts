@@ -37,9 +37,7 @@ test.each([
   ['env | keys', '["CHATELAINE_OUTPUT","ODD","U"]\n'],
   ['$ENV.ODD', '\\(1) "é"\n'],
   ['.env, "env"', 'null\nenv\n'],
-  ['[1] | toarray', '[1]\n'],
-  ['1 | toarray', '[1]\n'],
-])('%s has the environment without our keys, and what this build of jq lacks', async (expression, wanted) => {
+])('%s has the environment without our keys', async (expression, wanted) => {
   expect(await (await filterOf(expression))('{}')).toBe(wanted);
 });
 

@@ -68,7 +68,7 @@ function readOption(options: readonly SurfaceOption[], word: string, given: Map<
   const name = equals === -1 ? word : word.slice(0, equals);
   const letters = word.startsWith('--') ? [] : Array.from(word.slice(1), (letter) => `-${letter}`);
   const found = letters.length > 0 ? letters.map((short) => bySpelling(options, short)) : [bySpelling(options, name)];
-  const at = found.findIndex((option) => option && option.kind !== 'boolean' && option.bare === undefined);
+  const at = found.findIndex((option) => option && option.kind !== 'boolean');
   const attached = letters.length > 0 ? word.slice(at + 2) : word.slice(name.length + 1);
   for (const [index, option] of found.entries()) if (option) given.set(option.option, index === at ? attached : '');
   const isAttached = equals !== -1 || at < found.length - 1;
@@ -112,7 +112,7 @@ export type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'ch
 };
 
 export type SurfaceOption = SurfaceField &
-  Pick<TextField, 'short' | 'negatable' | 'bare'> & {
+  Pick<TextField, 'short' | 'negatable'> & {
     readonly option: string;
   };
 

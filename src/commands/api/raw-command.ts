@@ -6,7 +6,7 @@ import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
-import type { Disk, Keys, Terminal } from '../context.ts';
+import type { Disk, Keys } from '../context.ts';
 
 const rawArguments = {
   method: {
@@ -86,28 +86,17 @@ function rawCommand(
   });
 }
 
-/** Deprecated paths and words of the specification, and their successors. */
-const deprecated = [
-  ['settings/display', 'PATCH settings'],
-  ['settings/notifications', 'PATCH settings'],
-  ['use_first_unread_anchor', 'anchor=first_unread'],
-  ['wildcard_mentioned', 'stream_wildcard_mentioned or topic_wildcard_mentioned'],
-] as const;
-
 type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 
 /** @throws Failure usage */
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { disk: { readBytes }, secrets: { hide }, warn }: Keys & Disk & Terminal,
+  { disk: { readBytes }, secrets: { hide } }: Keys & Disk,
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
   const { query, ...at } = typedPath(service, path);
-  const words = [path, ...(values.raw_field ?? []), ...(values.field ?? [])].join(' ');
-  for (const [what, better] of service === 'chat' ? deprecated : [])
-    if (new RegExp(`(?<!\\w)${what}\\b`).test(words)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
   if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
   if (input === undefined) return { method, at, query, body: bodyOf(service, pairs, hide) };

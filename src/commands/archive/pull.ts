@@ -29,13 +29,8 @@ const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOp
 /** Options that say where messages are: with `--all-channels` each folder does. */
 const places = /^(channel|dm|narrow)$/;
 
-const asked = 'ask';
-
 const adoptOption = {
-  adopt: {
-    ...textField('ADDRESS', 'Continue an archive that another account started (in scripts, name that account)'),
-    bare: asked,
-  },
+  adopt: textField('ADDRESS', 'Continue an archive that another account started: the address of that account'),
 } as const satisfies Fields;
 
 export default command({
@@ -135,10 +130,7 @@ async function agreedPuller(
   const owners = others.join(',');
   if (adopt === undefined)
     throw otherAccount({ site: puller.site, account: owners }, puller, context.again({ adopt: owners }));
-  if (adopt === asked && context.interactive())
-    await context.confirm(`The archive belongs to ${owners}. Continue it as ${account}?`);
-  else if (!isSameName(adopt, owners))
-    throw usage(`--adopt: the archive belongs to ${owners}`, `Write: --adopt=${owners}`);
+  if (!isSameName(adopt, owners)) throw usage(`--adopt: the archive belongs to ${owners}`);
   return { ...puller, adopts: true };
 }
 

@@ -12,7 +12,6 @@ import {
   urlOf,
   type ProfileField,
 } from '../../schema/profile.ts';
-import { readBaseUrl, readSite } from '../../schema/url.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
@@ -56,7 +55,6 @@ export default command({
     key_command: keyCommand,
     header_file: headerFile,
     ...settings,
-    url: { ...textField('URL', 'The --site or the --base-url'), hidden: true },
     check: { kind: 'boolean', negatable: true, help: 'Check the key before it is stored (default: yes)' },
   },
   examples: [
@@ -67,18 +65,17 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ kind, name: given, url, check, header_file, ...keysAndWords }, context) {
+  async run({ kind, name: given, check, header_file, ...keysAndWords }, context) {
     const { password, api_key_stdin, api_key_file, key_command, ...words } = keysAndWords;
     if (api_key_stdin && header_file === '-')
       throw usage('--api-key-stdin and --header-file - both read standard input');
     const name = typedName(given, context);
     const stored = name === undefined ? undefined : await context.accounts.profiles().find(name);
     const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
-    const typed = url === undefined ? words : { ...words, ...withUrl(chosen, url, words) };
-    refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
+    refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Only the stored profile of that name has what is not typed: another's server must not get the key.
     const kept: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
-    const values = { ...typed, ...(await askMissing(chosen, { ...kept, ...typed }, context)) };
+    const values = { ...words, ...(await askMissing(chosen, { ...kept, ...words }, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
@@ -94,14 +91,6 @@ export default command({
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
-
-/** A URL is that of the kind. @throws Failure usage for two URLs */
-function withUrl(kind: Kind, url: string, typed: ProfileInput): ProfileInput {
-  const [name, read] = kind === 'chat' ? (['site', readSite(url)] as const) : (['base_url', readBaseUrl(url)] as const);
-  if (typed[name] !== undefined && typed[name] !== read)
-    throw usage(`--url and ${flagsOf([name]).join('')} are two URLs`, 'Give one of them.');
-  return { [name]: read };
-}
 
 type ProfileInput = Readonly<Record<string, unknown>>;
 

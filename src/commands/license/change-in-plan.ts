@@ -37,7 +37,7 @@ const inQuotes = (value: string | number | undefined) => (typeof value === 'stri
 /** A change in a plan. `status`: what the license is afterwards. */
 export function plannedFrom(license: License, code: string, after: EditedFields, status: string): PlannedChange {
   const { size_allowance: size, remote_user: name, app_code } = after;
-  const [before, user] = [sizeOf(license), userOf(license)];
+  const [before, user = '?'] = [sizeOf(license), textOf(license, 'remote_user')];
   const sizes = size === undefined || size === before ? undefined : changeInWords(before, size);
   const end = `ends with ${code.slice(-4)}`;
   if (status === 'retired') return { kind: 'retire', user, becomes: [sizes, end].filter(Boolean).join(', ') };

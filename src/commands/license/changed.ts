@@ -168,7 +168,7 @@ async function changeLocked<T>(
       const now = textOf(found, 'remote_user');
       if (now === user) return { result: await work(found, users) };
       if (!isListed) return { found };
-      const text = `the license of '${user ?? ''}' is that of '${now ?? ''}' by now; it was not changed`;
+      const text = `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`;
       throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
     });
     if ('result' in next) return next.result;
@@ -202,7 +202,7 @@ export async function refuseSecond(
     found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);
   const has = (other && shown) || (open && openInWords(user, open)) || '';
   throw new Failure('rejected', `${has}: nothing was changed`, {
-    hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
+    hint: 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',
   });
 }
 

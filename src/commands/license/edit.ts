@@ -2,6 +2,7 @@ import { keyOf, textOf, type EditedFields, type License } from '../../api/licens
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
+import { sendChange } from '../../jobs/license/change-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
 import type { UserName } from '../../store/record/writes.ts';
@@ -13,7 +14,7 @@ import { changedFields, changedShow, keyAlone, type ChangedLicense } from './sho
 
 export default command({
   about: [
-    'Standard error says what changed, as in resized 4 -> 6, and which command undoes it.',
+    'Standard error says what changed, as in resized 4 -> 6, and which command reverts it.',
     'Only the fields that you give are changed. --app-code is the new value here; it does not choose a credential.',
     'If the new --remote-user has another license already, nothing is changed (exit code 6).',
     'Without the key, license rename U NEW renames, and license ensure --remote-user U --size-allowance N resizes.',
@@ -23,9 +24,9 @@ export default command({
   options: {
     ...optional(licenseFields),
     app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },
-    match: { ...matchField, help: "In place of CODE: each user whose name matches, as in 'physio-*'" },
+    match: { ...matchField, help: "Instead of CODE: each user whose name matches, as in 'physio-*'" },
     ...renamingOptions,
-    replace: { kind: 'boolean', help: 'Replace the whole license (PUT in place of PATCH); needs all three fields' },
+    replace: { kind: 'boolean', help: 'Replace the complete license (PUT instead of PATCH); needs all three fields' },
   },
   examples: [
     'chatelaine license edit 0191A-86552-95939-DF69B --size-allowance 8',
@@ -46,7 +47,7 @@ export default command({
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     if (code === undefined) {
       if (size_allowance === undefined || Object.keys(fields).length > 1)
-        throw usage('--match changes sizes alone', 'Give --size-allowance N, and nothing else.');
+        throw usage('--match only changes sizes', 'Give --size-allowance N, and nothing else.');
       return editMany(match ?? [], size_allowance, context);
     }
     return editOne(code, fields, { replace, allow_duplicate, trust_list }, context);
@@ -70,17 +71,22 @@ async function editOne(
   { replace, allow_duplicate, trust_list }: EditHow,
   context: ChangingParts,
 ): Promise<ChangedLicense> {
-  const changing = await openChanging(await context.licensingAccount(), trust_list, context);
+  const account = await context.licensingAccount();
+  const [api, method] = [context.licensing(), replace ? 'PUT' : 'PATCH'] as const;
+  // The line of curl needs no look at the license.
+  if (context.options.dry_run && context.options.output === 'curl')
+    await sendChange({ key: code, fields, method }, api);
+  const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
   const { remote_user } = fields;
   const byUser =
     remote_user === undefined ? context.again({ match: code }, []) : commandLine('license rename', [code, remote_user]);
   const change = {
-    api: context.licensing(),
+    api,
     code,
     fieldsOf: () => fields,
     status: 'changed',
-    method: replace ? 'PUT' : 'PATCH',
+    method,
     byUser,
     check: allow_duplicate ? undefined : check,
   } as const;

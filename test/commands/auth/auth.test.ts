@@ -286,17 +286,6 @@ describe('auth import', () => {
     expect(JSON.parse(stdout)).toMatchObject({ profile: 'chat.test', status: 'replaced unchecked' });
   });
 
-  test.each([
-    ['chat --url https://chat.test --email ada@chat.test', 'chat.test'],
-    ['licensing --url https://licenses.test --app-code 7', 'app-7'],
-  ])('auth login %s: --url is the URL of that kind', async (words, profile) => {
-    const { exitCode, stdout } = await place().run(`auth login ${words} --api-key-stdin --no-check -o json`, {
-      stdin: 'chat-key-9b2e44',
-    });
-
-    expect({ exitCode, ...(JSON.parse(stdout) as object) }).toMatchObject({ exitCode: 0, profile });
-  });
-
   test('a refused key writes nothing', async () => {
     const at = place();
     const service = fakeService();

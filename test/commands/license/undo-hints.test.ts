@@ -55,7 +55,7 @@ test('one strange name is one: not names of users', async () => {
   const { stderr } = await runHere('license apply - --dry-run', {
     stdin: 'remote_user,size_allowance\nSumme,3\nada,2\n',
   });
-  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: a spreadsheet writes such a text\n");
+  expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: spreadsheets write such a text\n");
 });
 
 test.each([

@@ -257,7 +257,7 @@ describe('view rename', () => {
   });
 
   test.each([
-    ['-', 'narrow/a One\r\n\n  narrow/b\tNumber two \n'],
+    ['-', 'narrow/a\r\nOne\r\n\nnarrow/b\nNumber two\n'],
     ['narrow/a One narrow/b "Number two"', ''],
   ])('pairs as %s', async (words, stdin) => {
     const service = fakeService();
@@ -269,8 +269,8 @@ describe('view rename', () => {
   });
 
   test.each([
-    ['narrow/a -', 'Number one\nmore\n'],
-    ["- 'Number one'", 'narrow/a\nmore\n'],
+    ['narrow/a -', 'Number one\n'],
+    ["- 'Number one'", 'narrow/a\n'],
   ])('one of the two from standard input: %s', async (words, stdin) => {
     const service = fakeService();
     change(service, 'narrow/a', { name: 'Number one' }).reply(200, done);
@@ -287,10 +287,8 @@ describe('view rename', () => {
     [['#narrow%2Fis%2Fstarred', 'x'], "fragment 'narrow/is/starred': a built-in view cannot have a custom name", ''],
     [['narrow/a', 'x', '#narrow/a', 'y'], "fragment 'narrow/a': given twice", ''],
     [['narrow/a', 'x', 'narrow/b', 'x '], "the name 'x' is given to two views", ''],
-    [['-'], "fragment 'narrow/b': the name is blank", 'narrow/a x\nnarrow/b\n'],
-    [['-'], 'standard input is empty', ' \n'],
-    [['-', '-'], /^- is standard input/, 'narrow/a x\n'],
-    [['-', 'a', 'narrow/b', 'c'], /^- is standard input/, 'narrow/a x\n'],
+    [['-'], 'FRAGMENT and NAME come in pairs; arguments: 3', 'narrow/a\nx\nnarrow/b\n'],
+    [['-'], 'renaming: standard input is empty', '\n'],
   ])('%j is refused: %s', async (words, message, stdin) => {
     const service = fakeService();
     const isOpen = words.join('').includes('%');
@@ -299,8 +297,7 @@ describe('view rename', () => {
     const { exitCode, error } = await run(service, ['view', 'rename', ...words, '-o', 'json'], { stdin });
 
     expect({ exitCode, sent: service.seen.length }).toEqual({ exitCode: 2, sent: isOpen ? 1 : 0 });
-    if (typeof message === 'string') expect(error?.message).toBe(message);
-    else expect(error?.message).toMatch(message);
+    expect(error?.message).toBe(message);
   });
 
   test('every built-in view is refused before anything is sent', async () => {
