@@ -11,7 +11,7 @@ import { once } from '../core/batch.ts';
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory, runNames } from '../jobs/license/run-history.ts';
-import { openLedgers } from '../jobs/license/run-ledgers.ts';
+import { RunLedgers } from '../jobs/license/run-ledgers.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
@@ -59,8 +59,12 @@ export async function openSession(
   const accounts = openAccounts(running, sandbox, aim);
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
   const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly, runName: runNames() };
-  const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(run);
-  const connections = openConnections(running, (call) => planned.push(call), unanswered);
+  const ledgers = new RunLedgers(run);
+  const connections = openConnections(
+    running,
+    (call) => planned.push(call),
+    () => ledgers.unanswered(),
+  );
   const code = await codeFor(command);
   const context: Context = {
     options,
@@ -92,7 +96,7 @@ export async function openSession(
         const { openRunSteps } = await import('../store/run-steps.ts');
         return openRunSteps(stepsFile(host, header), host, signal);
       },
-      ...openRunHistory(run, tell),
+      ...openRunHistory(run, ledgers),
       untilWritten: (record) => void kept.push(record),
     },
     ledgers,
@@ -127,7 +131,7 @@ export async function openSession(
     async close(): Promise<void> {
       // The failure that ended the run says more than a record that cannot be closed after it.
       for (const record of kept) await record.close().catch(() => undefined);
-      await Promise.all([sandbox.close(), closeLedgers()]);
+      await Promise.all([sandbox.close(), ledgers.close()]);
     },
   };
 }

@@ -92,7 +92,12 @@ async function examineAccount(candidate: Candidate, context: DoctorParts): Promi
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {
-  const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers.all, () => undefined);
+  const configured = yield* attempt(
+    'ledger',
+    'CHATELAINE_LEDGER',
+    () => ledgers.all(),
+    () => undefined,
+  );
   for (const { source, ledger } of configured ?? []) {
     const examine = (): Promise<void> => ledger.examine();
     yield* attempt('ledger', source, examine, () => 'reached');

@@ -1,6 +1,3 @@
-import type { Milliseconds } from './duration.ts';
-import type { Clock } from './system.ts';
-
 /** Writes items that come together in one batch, in order; a batch that fails rejects for its own items. */
 export function batched<T>(
   write: (items: readonly T[]) => Promise<void>,
@@ -20,16 +17,6 @@ export function batched<T>(
       batch = { items, written };
     }
     return batch.written;
-  };
-}
-
-/** A `due`: a batch begins so long after the one before, or later; a lock for each answer costs as much as its POST. */
-export function paced({ elapsed, sleep }: Pick<Clock, 'elapsed' | 'sleep'>, pace: Milliseconds): () => Promise<void> {
-  let next: Milliseconds = -Infinity;
-  return async () => {
-    const wait = next - elapsed();
-    if (wait > 0) await sleep(wait);
-    next = elapsed() + pace;
   };
 }
 

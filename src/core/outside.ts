@@ -16,7 +16,6 @@ export {
 export {
   access,
   chmod,
-  link,
   lstat,
   mkdir,
   open,

@@ -4,7 +4,7 @@ import { statements } from '../../src/store/ledger/ledger-sql.ts';
 
 /** What happens to a connection when the awaited text has come by. */
 export interface Cut {
-  /** A text that the client sends, such as a statement. */
+  /** A statement that the client sends. */
   readonly at: string;
   /** The first time (1), or a later one. */
   readonly time?: number;
@@ -44,8 +44,8 @@ export async function openCuttingProxy(target: number, cut: Cut): Promise<Cuttin
     }
     client.on('data', (bytes) => {
       if (isCut) return;
-      for (const [name, text] of Object.entries(statements)) if (bytes.includes(text)) calls.push(name);
-      const isAwaited = bytes.includes(cut.at) && (seen += 1) === (cut.time ?? 1);
+      for (const name of Object.keys(statements)) if (bytes.includes(`chatelaine_${name}\0`)) calls.push(name);
+      const isAwaited = bytes.includes(`chatelaine_${cut.at}\0`) && (seen += 1) === (cut.time ?? 1);
       if (isAwaited && cut.when === 'before') {
         end();
         return;

@@ -1,4 +1,4 @@
-import { ledgerVersion, statements } from '../../src/store/ledger/ledger-sql.ts';
+import { ledgerVersion, nameOf, type statements } from '../../src/store/ledger/ledger-sql.ts';
 
 /**
  * A ledger in memory: what the statements of src/store/ledger/ledger-sql.ts do, written a second time. Each statement
@@ -22,19 +22,21 @@ type StatementName = keyof typeof statements;
 
 interface Write {
   readonly id: string;
-  readonly exact: Buffer;
-  readonly folded: Buffer;
+  readonly key: string;
+  readonly exact: string;
   readonly origin: string;
   readonly app_code: number;
   readonly run: string;
   readonly asked: { readonly kind: string; readonly settle: number; readonly isFirst?: boolean };
   seq: number;
   latest: number;
-  state: string;
+  what: Ended | null;
   ended: number | null;
-  n: number | null;
-  status: number | null;
-  key_end: string | null;
+}
+
+interface Ended {
+  readonly is: string;
+  readonly n?: number;
 }
 
 interface Run {
@@ -51,15 +53,14 @@ interface Run {
   written: number;
 }
 
-interface BegunRow extends Pick<Write, 'id' | 'app_code' | 'asked'> {
-  readonly exact: string;
-  readonly folded: string;
-  readonly key: string;
-}
-
-interface EndedRow extends Partial<Pick<Write, 'n' | 'status' | 'key_end'>> {
+type BegunRow = Pick<Write, 'id' | 'key' | 'exact' | 'app_code' | 'asked'>;
+interface EndedRow {
   readonly id: string;
-  readonly is: string;
+  readonly what: Ended;
+}
+interface ToldRow {
+  readonly exact: string;
+  readonly entry: unknown;
 }
 
 interface Committed {
@@ -67,19 +68,12 @@ interface Committed {
   readonly runs: readonly Run[];
 }
 
-const names = new Map(Object.entries(statements).map(([name, text]) => [text, name as StatementName]));
-
-/** The name of a statement, for the story of a history. */
-export function nameOf(text: string): string {
-  return names.get(text as (typeof statements)[StatementName]) ?? text;
-}
-
 const hour = 3_600_000;
 
 export function createLedgerMemory(now: () => number): LedgerMemory {
   let writes: Write[] = [];
   let runs: Run[] = [];
-  const events: (readonly [exact: Buffer, entry: unknown])[] = [];
+  const events: ToldRow[] = [];
   const locks = new Map<string, LedgerConnection>();
   let [place, knownPlace, restored, lastSeq]: [number, number, number | null, number] = [0, 0, null, 0];
 
@@ -93,172 +87,128 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
     return true;
   };
   const runOf = (key: unknown): Run | undefined => runs.find((run) => run.key === key);
-  const counts = ({ state, run, ended, n, asked }: Write): boolean =>
-    state === 'begun' ||
-    (state === 'no answer' && (holder(run) !== undefined || now() < (ended ?? 0) + (n ?? 0) * asked.settle));
-  const noteRun = (key: unknown, change: (run: Run) => void): void => {
-    const run = runOf(key);
-    if (!run) return;
-    change(run);
-    run.written = now();
+  const counts = ({ what, run, ended, asked }: Write): boolean =>
+    !what ||
+    (what.is === 'no answer' && (holder(run) !== undefined || now() < (ended ?? 0) + (what.n ?? 0) * asked.settle));
+  const isDead = ({ what, run }: Write, me: string): boolean => !what && run !== me && !holder(run);
+  const sweep = (me: string, origin: string): void => {
+    const n = new Set(writes.filter((write) => write.origin === origin && counts(write)).map(({ id }) => id)).size;
+    for (const write of writes)
+      if (write.origin === origin && isDead(write, me))
+        Object.assign(write, { what: { is: 'no answer', n }, ended: Math.max(now(), write.latest) });
   };
-  const ofRun = (key: string) => {
-    const { name, command, host } = runOf(key) ?? {};
-    return { run: name, command, host };
+  const recorded = (write: Write) => {
+    const { name, command, host } = runOf(write.run) ?? {};
+    return { ...write, run: name, command, host, now: now() };
+  };
+  const known = (me: string, origin: string, keys: readonly string[], users: readonly string[]) => {
+    if (writes.some((write) => keys.includes(write.key) && isDead(write, me))) sweep(me, origin);
+    return keys.map((key, index) => ({
+      at: index + 1,
+      writes: writes.filter((write) => write.key === key).map(recorded),
+      told: events.filter(({ exact }) => exact === users[index]).map(({ entry }) => entry),
+    }));
   };
 
   type Statement = (connection: LedgerConnection, ...values: never[]) => readonly Row[];
-  const functions: Readonly<Record<StatementName, Statement>> = {
+  const functions: Readonly<Partial<Record<StatementName, Statement>>> = {
     about: () => [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), restored, now: now() }],
-    settings: () => [],
-    moved() {
+    enter() {
       if (knownPlace !== place) [knownPlace, restored] = [place, now()];
       return [];
     },
-    forget() {
-      const isForgotten = ({ state, asked, ended, n }: Write) =>
-        (state === 'answered' && asked.kind === 'change' && (ended ?? 0) + asked.settle < now()) ||
-        (state === 'no answer' && n === 0 && (ended ?? 0) + 24 * hour < now());
-      writes = writes.filter((write) => !isForgotten(write));
-      return [];
-    },
-    clean() {
-      const isKept = ({ since, key }: Run) =>
-        since >= now() - hour || holder(key) !== undefined || writes.some(({ run }) => run === key);
-      runs = runs.filter(isKept);
-      return [];
-    },
     open(connection, key: string, origin: string, name: string, command: string, host: string, pid: number) {
+      const isForgotten = ({ what, asked, ended }: Write) =>
+        (what?.is === 'answered' && asked.kind === 'change' && (ended ?? 0) + asked.settle < now()) ||
+        (what?.n === 0 && (ended ?? 0) + 24 * hour < now());
+      writes = writes.filter((write) => !isForgotten(write));
+      const isKept = (run: Run) =>
+        run.since >= now() - hour || holder(run.key) !== undefined || writes.some((write) => write.run === run.key);
+      runs = runs.filter(isKept);
+      sweep(key, origin);
       take(key, connection);
       const run = { key, origin, name, command, host, pid, connection, since: now() };
       runs.push({ ...run, begun: 0, passed: 0, written: now() });
       return [];
     },
-    lock: (connection, keys: readonly string[]) => keys.map((key) => ({ key, taken: take(key, connection) })),
-    unlock(connection, keys: readonly string[]) {
-      for (const key of keys) if (holder(key) === connection) locks.delete(key);
-      return [];
+    take(
+      connection,
+      me: string,
+      origin: string,
+      given: readonly string[],
+      wanted: readonly string[],
+      keys: readonly string[],
+      users: readonly string[],
+    ) {
+      for (const key of given) if (holder(key) === connection) locks.delete(key);
+      const taken = new Set(wanted.filter((key) => take(key, connection)));
+      return known(me, origin, keys, users).filter((_row, index) => taken.has(keys[index] ?? ''));
     },
+    known: (_connection, me: string, origin: string, keys: readonly string[], users: readonly string[]) =>
+      known(me, origin, keys, users),
     holder(_connection, keys: readonly string[]) {
       const holders = keys.map(holder);
       const found = runs.filter(({ connection, key }) => holders.includes(connection) && holder(key) === connection);
       return found.map((run) => ({ ...run, progress: run.written }));
     },
-    known(
-      _connection,
-      origin: string,
-      me: string,
-      apps: readonly number[],
-      exacts: readonly Buffer[],
-      folds: readonly Buffer[],
-    ) {
-      const rows = writes.flatMap((write) =>
-        apps.flatMap((app, at) => {
-          const { folded, app_code, run, exact } = write;
-          if (write.origin !== origin || app_code !== app || folds[at]?.equals(folded) !== true) return [];
-          const is_dead = run !== me && holder(run) === undefined;
-          return [{ ...write, ...ofRun(run), at: at + 1, is_exact: exacts[at]?.equals(exact), is_dead, now: now() }];
-        }),
-      );
-      return rows.sort((one, other) => (one.ended ?? Infinity) - (other.ended ?? Infinity));
-    },
-    begin(connection, run: string, origin: string, limit: number, rows: string) {
-      const held = (JSON.parse(rows) as BegunRow[]).filter(({ key }) => holder(key) === connection);
-      for (const { id, exact: hex, folded, app_code, asked } of held) {
-        const exact = Buffer.from(hex, 'hex');
+    note(connection, me: string, origin: string, limit: number, begun: string, ended: string, told: string) {
+      const held = (JSON.parse(begun) as BegunRow[]).filter(({ key }) => holder(key) === connection);
+      const passed: number[] = [];
+      for (const row of held) {
         lastSeq += 1;
-        const begun = { seq: lastSeq, latest: now() + limit, state: 'begun' };
-        const known = writes.find((write) => write.id === id && write.exact.equals(exact));
-        const fields = { id, exact, folded: Buffer.from(folded, 'hex'), origin, app_code, run, asked };
-        if (known) Object.assign(known, begun);
-        else writes.push({ ...fields, ...begun, ended: null, n: null, status: null, key_end: null });
+        const attempt = { seq: lastSeq, latest: now() + limit, what: null };
+        const before = writes.find(({ id, exact }) => id === row.id && exact === row.exact);
+        if (before) Object.assign(before, attempt);
+        else writes.push({ ...row, ...attempt, origin, run: me, ended: null });
       }
-      noteRun(run, (one) => (one.begun = held.length > 0 ? lastSeq : one.begun));
+      for (const { id, what } of JSON.parse(ended) as EndedRow[]) {
+        const own = writes.filter((write) => write.id === id);
+        if (what.is === 'answered' || what.is === 'shown') passed.push(...own.map(({ seq }) => seq));
+        if (what.is !== 'answered' && what.is !== 'no answer') writes = writes.filter((write) => write.id !== id);
+        else
+          for (const write of own)
+            if (what.is === 'answered' || !write.what || what.n === 0) Object.assign(write, { what, ended: now() });
+      }
+      events.push(...(JSON.parse(told) as ToldRow[]));
+      const run = runOf(me);
+      if (!run) return [];
+      run.begun = held.length > 0 ? lastSeq : run.begun;
+      run.passed = Math.max(run.passed, ...passed);
+      run.written = now();
       return [{ written: held.length }];
     },
-    end(_connection, run: string, rows: string) {
-      const passed: number[] = [];
-      for (const { id, is: state, n = null, status = null, key_end = null } of JSON.parse(rows) as EndedRow[])
-        for (const write of writes)
-          if (write.id === id && (state === 'answered' || write.state === 'begun' || n === 0)) {
-            Object.assign(write, { state, ended: now(), n, status, key_end });
-            if (state === 'answered') passed.push(write.seq);
-          }
-      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...passed)));
-      return [];
-    },
-    settled(_connection, run: string, rows: string) {
-      const passed = new Map(
-        (JSON.parse(rows) as { id: string; passed: boolean }[]).map((row) => [row.id, row.passed]),
-      );
-      const gone = writes.filter(({ id }) => passed.has(id));
-      writes = writes.filter(({ id }) => !passed.has(id));
-      const seqs = gone.flatMap(({ id, seq }) => (passed.get(id) ? [seq] : []));
-      noteRun(run, (one) => (one.passed = Math.max(one.passed, ...seqs)));
-      return [];
-    },
-    sweep(_connection, origin: string, me: string) {
-      const n = new Set(writes.filter((write) => write.origin === origin && counts(write)).map(({ id }) => id)).size;
-      for (const write of writes)
-        if (write.origin === origin && write.state === 'begun' && write.run !== me && !holder(write.run))
-          Object.assign(write, { state: 'no answer', ended: Math.max(now(), write.latest), n });
-      return [];
-    },
-    counted(_connection, origin: string, me: string) {
+    underWay(_connection, me: string, origin: string) {
+      sweep(me, origin);
       const others = writes.filter((write) => write.origin === origin && write.run !== me && counts(write));
-      return [...new Map(others.map(({ id, asked }) => [id, { id, settle: asked.settle }])).values()];
-    },
-    latest(_connection, origin: string, me: string) {
-      const others = runs.filter((run) => run.origin === origin && run.key !== me);
-      if (others.length === 0) return [{ begun: null, passed: null }];
+      const beside = runs.filter((run) => run.origin === origin && run.key !== me);
       return [
         {
-          begun: Math.max(...others.map(({ begun }) => begun)),
-          passed: Math.max(...others.map(({ passed }) => passed)),
+          counted: Object.fromEntries(others.map(({ id, asked }) => [id, asked.settle])),
+          begun: Math.max(0, ...beside.map((run) => run.begun)),
+          passed: Math.max(0, ...beside.map((run) => run.passed)),
         },
       ];
     },
     firsts: (_connection, origin: string) =>
       writes
-        .filter((write) => write.origin === origin && write.state === 'answered' && write.asked.isFirst === true)
-        .filter(({ ended }) => (ended ?? 0) > now() - 24 * hour)
-        .map((write) => ({ ...write, ...ofRun(write.run), now: now() })),
+        .filter((write) => write.origin === origin && write.what?.is === 'answered' && write.asked.isFirst === true)
+        .filter(({ ended }) => now() - (ended ?? 0) < 24 * hour)
+        .map((write) => ({ write: recorded(write) })),
     close(_connection, key: string) {
       runs = runs.filter((run) => run.key !== key || run.begun !== 0);
       return [];
     },
-    tell(_connection, exacts: readonly Buffer[], entries: readonly string[]) {
-      for (const [at, exact] of exacts.entries()) events.push([exact, JSON.parse(entries[at] ?? '')]);
-      return [];
-    },
-    told: (_connection, exacts: readonly Buffer[]) =>
-      events.flatMap(([who, entry]) =>
-        exacts.flatMap((exact, at) => (exact.equals(who) ? [{ at: at + 1, entry }] : [])),
+    told: (_connection, users: readonly string[]) =>
+      events.flatMap(({ exact, entry }) =>
+        users.flatMap((user, index) => (user === exact ? [{ at: index + 1, entry }] : [])),
       ),
-    openAnswers: (_connection, exact: Buffer) =>
-      writes
-        .filter(
-          ({ state, asked, exact: who }) => state === 'answered' && asked.kind === 'creation' && who.equals(exact),
-        )
-        .map((write) => ({ ...write, ...ofRun(write.run) })),
-    status: () =>
-      runs.map(({ key, ...run }) => {
-        const count = (state: string, kind = '') =>
-          new Set(
-            writes
-              .filter((write) => write.run === key && write.state === state && write.asked.kind.includes(kind))
-              .map(({ id }) => id),
-          ).size;
-        const counted = { under_way: count('begun'), pending: count('no answer'), open: count('answered', 'creation') };
-        return { ...run, is_active: holder(key) !== undefined, since: new Date(run.since), ...counted };
-      }),
   };
 
   return {
     query(connection, text, values) {
-      const name = names.get(text as (typeof statements)[StatementName]);
-      if (!name) throw new Error(`the ledger in memory does not know: ${text}`);
-      return functions[name](connection, ...(values as never[]));
+      const statement = functions[nameOf(text) as StatementName];
+      if (!statement) throw new Error(`the ledger in memory does not know: ${text}`);
+      return statement(connection, ...(values as never[]));
     },
     copy: () => ({ writes: writes.map((write) => ({ ...write })), runs: runs.map((run) => ({ ...run })) }),
     restore(committed) {

@@ -67,46 +67,46 @@ export const rules = [
   ...inFile('ensure', 'store/record/local-writes.ts', [
     [
       'one run has a user',
-      'const lock = await tryLock(join(folder, `${folded}.lock`), host, about);',
+      'const lock = await tryLock(join(this.#folder, `${folded}.lock`), this.#host, about);',
       'const lock = { release: async () => undefined, holder: about };',
     ],
   ]),
-  ...inFile('ensure', 'store/record/other-runs.ts', [
-    ['what a dead run had under way is pending', 'if (!isDry) await this.#closeEnded(token);', ''],
+  ...inFile('ensure', 'store/record/local-writes.ts', [
+    ['what a dead run had under way is pending', 'if (last && !this.#run.isDry) await this.#closeEnded(last);', ''],
   ]),
-  ...inFile('apply', 'store/record/other-runs.ts', [
+  ...inFile('apply', 'store/record/local-writes.ts', [
     [
       'nobody sees what a dead run had under way without its end',
-      'return this.#inTurn(() => this.#readAll());',
-      'return this.#readAll();',
+      'await this.#inTurn(() => this.#readAll());',
+      'await this.#readAll();',
     ],
   ]),
   ...inFile('ensure', 'store/record/write-lines.ts', [
     [
       'an answer stays open until a list shows it',
-      "if (line.is === 'no answer' || line.is === 'answered') entry.end = line;",
-      "if (line.is === 'no answer') entry.end = line;",
+      "if (line.is === 'no answer' || line.is === 'answered') {",
+      "if (line.is === 'no answer') {",
     ],
     ['a record that is written again keeps how writes ended', 'if (end) lines.push(summedLine(end));', ''],
   ]),
   ...inFile('apply', 'store/record/write-lines.ts', [
     [
       'what dead runs have left counts until n times --settle',
-      'if (isGone && end && now >= endedAt + end.n * asked.settle) return [];',
-      'if (isGone) return [];',
+      'if (isGone && end && now >= endedAt + end.n * asked.settle) continue;',
+      'if (isGone) continue;',
     ],
   ]),
-  ...inFile('rename', 'store/record/write-lines.ts', [
+  ...inFile('rename', 'store/record/writes.ts', [
     [
       'a name that was given may be shown late',
-      "if (asked.kind === 'change' && end?.is === 'answered') return now >= endedAt + asked.settle;",
-      "if (asked.kind === 'change' && end?.is === 'answered') return true;",
+      "return asked.kind === 'change' && now >= endedAt + asked.settle;",
+      "return asked.kind === 'change';",
     ],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     [
       'what other runs have under way counts',
-      'for (const { id, settle } of others.counted) counted.set(id, settle);',
+      'for (const [id, settle] of writes.counted) counted.set(id, settle);',
       '',
     ],
   ]),
@@ -208,26 +208,22 @@ export const rules = [
   ...inFile('ledger', 'store/record/joined-writes.ts', [
     [
       'what a ledger knows of a user counts',
-      'places.reduce<KnownWrites>((joined, place) => join(joined, place[index] ?? noWrites), noWrites)',
-      'places[0]?.[index] ?? noWrites',
+      'places.flatMap((place) => place[index] ?? []),',
+      'places[0]?.[index] ?? [],',
     ],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-writes.ts', [
-    [
-      'of all runs one has a user',
-      'taken === true ? [String(key)] : []',
-      'typeof taken === "boolean" ? [String(key)] : []',
-    ],
+    ['of all runs one has a user', 'if (wish.taken.size === keys.length) return', 'if (wish.taken.size >= 0) return'],
     [
       'a connection that lost its users sends nothing',
-      "if (row?.['written'] === rows.length) return;",
+      "if (begun.length === 0 || row?.['written'] === begun.length) return;",
       'if (row !== null) return;',
     ],
     ['a restored ledger lacks what was written last', '? [lackingWrite(settle, this.#restored)] : [];', '? [] : [];'],
     [
       'what had no answer is in the ledger',
-      "void (await this.#query('end', [this.#key, writeJson(all)], shortLimit))",
-      'undefined',
+      'const ended = this.#waiting.ended.splice(0);',
+      "const ended = this.#waiting.ended.splice(0).filter(({ what }) => what.is !== 'no answer');",
     ],
     ['workers of one run exclude one another', 'for (const key of keys) this.#held.add(key);', ''],
   ]),
@@ -263,11 +259,11 @@ export const rules = [
       'const changed = { ...change.found, fields: { ...change.found.fields, ...fields } };',
     ],
   ]),
-  ...inFile('rosters', 'store/record/local-writes.ts', [
+  ...inFile('rosters', 'store/record/write-lines.ts', [
     [
       'a user is one of its application',
-      'exact: hashOf(`${name} ${app_code} ${remote_user}`),',
-      'exact: hashOf(`${name} ${remote_user}`),',
+      'exact: hashOf(`${salt} ${app_code} ${remote_user}`),',
+      'exact: hashOf(`${salt} ${remote_user}`),',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [

@@ -15,8 +15,8 @@ export default command({
       'run found it: the interrupted run created it, or somebody else did.',
     '--profile shows only the application of that profile. The history has only the last four characters of a key: with --code, match is possible if ' +
       'they are not enough to tell, and otherwise certain.',
-    'With --remote-user and a ledger, it also shows what runs on other computers did for this user, and requests that succeeded but whose license no list has shown yet. The ' +
-      'ledger keeps no names: the other name of a rename is shown as ?.',
+    'With --remote-user and a ledger, it also shows what runs on other computers did for this user. The ledger keeps no names: the other name of a rename is ' +
+      'shown as ?.',
   ],
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
@@ -29,8 +29,7 @@ export default command({
     const { isUser, keyEnd } = searchFor(match, code);
     let possible = 0;
     const own = await context.record.past('remote_user');
-    const telling =
-      remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history.all(remote_user));
+    const telling = remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.told(remote_user));
     const inLedger = telling && (await orWarn(telling, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
@@ -70,8 +69,8 @@ export default command({
   },
 });
 
-/** A copy in the ledger, which knows no names; of an open answer it does not know whose it is. */
+/** A copy in the ledger, which knows no names. */
 function isSame(told: HistoryEntry, own: HistoryEntry): boolean {
   if (told.license_code_end !== own.license_code_end) return false;
-  return told.run === '' || (told.run === own.run && told.time === own.time && told.event === own.event);
+  return told.run === own.run && told.time === own.time && told.event === own.event;
 }

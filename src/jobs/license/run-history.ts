@@ -5,14 +5,14 @@ import { urlOf } from '../../schema/profile.ts';
 import { originOf } from '../../schema/url.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import type { EntryOf, HistoryEvents, RunStamp } from '../../store/record/history.ts';
-import type { RunHost, openLedgers } from './run-ledgers.ts';
+import type { RunHost, RunLedgers } from './run-ledgers.ts';
 
 export type RunHistory = ReturnType<typeof openRunHistory>;
 
 /** The history of this computer, to read and to add to; its code is loaded when it is used. */
 export function openRunHistory(
   { command, runName, host, options, messages, identityOf }: RunHost,
-  tell: ReturnType<typeof openLedgers>['tell'],
+  ledgers: RunLedgers,
 ) {
   const appending = once(async () => {
     const { openHistory } = await import('../../store/record/history.ts');
@@ -38,7 +38,7 @@ export function openRunHistory(
         const url = origin === 'sandbox' || origin === given ? undefined : given;
         const place = { origin, url, profile: credential.profile, ...by };
         const telling = append(place, event, async (entry) => {
-          if (credential.kind === 'licensing' && 'remote_user' in entry) await tell(credential, entry);
+          if (credential.kind === 'licensing' && 'remote_user' in entry) await ledgers.tell(credential, entry);
         });
         await orWarn(telling, warn, 'the history lacks what this run does');
       },

@@ -13,6 +13,7 @@ import type { Surroundings } from '../../store/lock/lock.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
+import type { Creations } from './history.ts';
 
 /** The run whose ledgers and history are opened. */
 export interface RunHost {
@@ -31,143 +32,133 @@ export interface RunHost {
   readonly identityOf: (account: LicensingCredential | ChatCredential) => string;
 }
 
-export type RunLedgers = ReturnType<typeof openLedgers>['ledgers'];
-
 const variableName = 'CHATELAINE_LEDGER';
+const untold = 'license history on other machines lacks what this run did';
 
 /**
  * What runs know of one another's writes: on this machine, and in a ledger that several machines share, whose code is
- * loaded where one is configured. `close` ends the sessions, and frees locks.
+ * loaded where one is configured. It lives as long as the run.
  */
-export function openLedgers(run: RunHost) {
-  const { host, options, messages, identityOf } = run;
-  const { opened, ledgerFor, configured } = ledgerPlaces(run);
-  const stores = new Map<string, Promise<LicenseWrites>>();
-  const ledgers = {
-    /** The locks and the record of that server. @throws Failure of a ledger that cannot be reached */
-    async writes(account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
-      const origin = identityOf(account);
-      const opening = stores.get(origin) ?? openWrites(run, origin, await ledgerFor(account), settle);
-      stores.set(origin, opening);
-      return opening;
-    },
-    /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
-    creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]) {
-      const placeOf = (app_code: number) => {
-        const account = options.sandbox ? undefined : accountOf(app_code);
-        const told = async (user: string) => {
-          const ledger = account && !options.dry_run ? await ledgerFor(account) : undefined;
-          return account && ledger ? ledger.history.told(user) : [];
-        };
-        return account && { app_code, origin: identityOf(account), told };
-      };
-      const opened = once(async () => {
-        const { openCreations } = await import('../../store/record/creations.ts');
-        return openCreations(host.system, users, placeOf);
-      });
-      return { of: async (app_code: number, user: string) => (await opened()).of(app_code, user) };
-    },
-    ...configured,
-  };
-  const untold = 'license history on other machines lacks what this run did';
-  const warn = warnOnce(messages.warn);
-  return {
-    ledgers,
-    /** Tells a ledger what was done, where there is one. */
-    async tell(account: LicensingCredential, entry: HistoryEntry): Promise<void> {
-      const telling = async () => (await ledgerFor(account))?.history.tell(entry);
-      await orWarn(telling(), warn, untold);
-    },
-    /** A request that is no POST for a license had no answer. */
-    unanswered(): void {
-      for (const opening of stores.values()) void opening.then((store) => store.unanswered());
-    },
-    async close(): Promise<void> {
-      for (const store of stores.values()) await orWarn((await store).close(), warn, untold);
-      for (const ledger of opened.values()) await orWarn((await ledger).close(), warn, untold);
-    },
-  };
-}
+export class RunLedgers {
+  readonly #run: RunHost;
+  readonly #warn: (text: string) => void;
+  readonly #opened = new Map<string, Promise<Ledger>>();
+  readonly #stores = new Map<string, Promise<LicenseWrites>>();
 
-/** Which ledger there is: that of the variable, else of a profile. */
-function ledgerPlaces({ host, options, signal, profiles, watch, isReadOnly }: RunHost) {
-  const opened = new Map<string, Promise<Ledger>>();
-  const open = (url: string): Promise<Ledger> => {
-    const known = opened.get(url) ?? load(url);
-    opened.set(url, known);
-    return known;
-  };
-  const openIf = async (url: string | undefined) => (url === undefined ? undefined : open(url));
-  const load = async (url: string): Promise<Ledger> => {
-    const { Ledger: LedgerCode } = await import('../../store/ledger/ledger.ts');
-    return new LedgerCode(url, { ...host, signal, caFile: options.ca_file, watch });
-  };
-  const explicit = (): string | undefined => {
-    const text = variableWithText(host.system.env, variableName);
-    return text === undefined ? undefined : labelled(variableName, () => readLedgerUrl(text), 'config');
-  };
-  const ledgerFor = async (account: LicensingCredential): Promise<Ledger | undefined> =>
-    options.sandbox ? undefined : openIf(explicit() ?? account.ledger);
-  const any = async (): Promise<Ledger | undefined> => {
+  constructor(run: RunHost) {
+    this.#run = run;
+    this.#warn = warnOnce(run.messages.warn);
+  }
+
+  /** The locks and the record of that server. @throws Failure of a ledger that cannot be reached */
+  writes(account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
+    const origin = this.#run.identityOf(account);
+    const opening = this.#stores.get(origin) ?? this.#openWrites(origin, account, settle);
+    this.#stores.set(origin, opening);
+    return opening;
+  }
+
+  /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
+  creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]): Creations {
+    const { options, host, identityOf } = this.#run;
+    const placeOf = (app_code: number) => {
+      const account = options.sandbox ? undefined : accountOf(app_code);
+      const told = async (user: string) =>
+        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user)) ?? []) : [];
+      return account && { app_code, origin: identityOf(account), told };
+    };
+    const opened = once(async () => {
+      const { openCreations } = await import('../../store/record/creations.ts');
+      return openCreations(host.system, users, placeOf);
+    });
+    return { of: async (app_code, user) => (await opened())(app_code, user) };
+  }
+
+  /** Creates the tables of that ledger. @throws Failure config for a read-only run */
+  async init(ledger: Ledger): Promise<'created' | 'unchanged'> {
+    refuseReadOnly({ read_only: this.#run.isReadOnly });
+    return ledger.init();
+  }
+
+  /** The ledger in use: that of the variable, else of a profile. */
+  async any(): Promise<Ledger | undefined> {
+    const { options, profiles } = this.#run;
     const name = options.profile ?? (await profiles().defaults()).licensing;
     const profile = name === undefined ? undefined : await profiles().find(name);
-    return openIf(explicit() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined));
-  };
-  const configured = {
-    /** Creates the tables of that ledger. @throws Failure config for a read-only run */
-    async init(ledger: Ledger) {
-      refuseReadOnly({ read_only: isReadOnly });
-      return ledger.init();
-    },
-    /** The one in use; undefined where none is configured. */
-    any,
-    /** @throws Failure config where none is configured */
-    async configured(): Promise<Ledger> {
-      const ledger = await any();
-      if (ledger) return ledger;
-      throw new Failure('config', 'no ledger is configured', {
-        hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
-      });
-    },
-    /** `source`: CHATELAINE_LEDGER, or the name of a profile. */
-    async all() {
-      const kept = (await profiles().all()).filter((profile) => profile.kind === 'licensing');
-      const stored = kept.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name] as const]));
-      const url = explicit();
-      const own = url === undefined ? [] : [[url, variableName] as const];
-      // The variable comes first, and names a ledger that a profile has too.
-      const sources = new Map([...own, ...stored, ...own]);
-      return Promise.all([...sources].map(async ([one, source]) => ({ source, ledger: await open(one) })));
-    },
-  };
-  return { opened, ledgerFor, configured };
-}
+    return this.#openIf(this.#explicit() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined));
+  }
 
-/** The writes of a run at one server, as all runs see them. */
-async function openWrites(
-  { host, options, signal, messages, command, runName }: RunHost,
-  origin: string,
-  ledger: Ledger | undefined,
-  settle: Milliseconds,
-): Promise<LicenseWrites> {
-  const { localWrites } = await import('../../store/record/local-writes.ts');
-  const token = randomBytes(8).toString('hex');
-  const named = { run: runName(), command };
-  const isDry = options.dry_run === true;
-  const local = await localWrites(origin, { ...named, token, isDry, warn: messages.warn }, host);
-  const requestLimit = options.timeout ?? defaultTimeout;
-  const shared =
-    ledger && !isDry
-      ? [await ledger.writes(origin, { token, ...named, settle, requestLimit, note: messages.note })]
-      : [];
-  const { elapsed, random, sleep } = host.clock;
-  return new LicenseWrites([local, ...shared], {
-    ...messages,
-    token,
-    settle,
-    elapsed,
-    random,
-    sleep: (span) => sleep(span, signal),
-    isDry,
-  });
+  /** @throws Failure config where none is configured */
+  async configured(): Promise<Ledger> {
+    const ledger = await this.any();
+    if (ledger) return ledger;
+    throw new Failure('config', 'no ledger is configured', {
+      hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
+    });
+  }
+
+  /** `source`: CHATELAINE_LEDGER, or the name of a profile. */
+  async all(): Promise<readonly { readonly source: string; readonly ledger: Ledger }[]> {
+    const kept = (await this.#run.profiles().all()).filter((profile) => profile.kind === 'licensing');
+    const stored = kept.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name] as const]));
+    const url = this.#explicit();
+    const own = url === undefined ? [] : [[url, variableName] as const];
+    // The variable comes first, and names a ledger that a profile has too.
+    const sources = new Map([...own, ...stored, ...own]);
+    return Promise.all([...sources].map(async ([one, source]) => ({ source, ledger: await this.#open(one) })));
+  }
+
+  /** Tells a ledger what was done, where there is one. */
+  async tell(account: LicensingCredential, entry: HistoryEntry): Promise<void> {
+    const telling = this.#ledgerOf(account).then((ledger) => ledger?.tell(entry));
+    await orWarn(telling, this.#warn, untold);
+  }
+
+  /** A request that is no POST for a license had no answer. */
+  unanswered(): void {
+    for (const opening of this.#stores.values()) void opening.then((store) => store.unanswered());
+  }
+
+  /** Ends the sessions, and frees locks. */
+  async close(): Promise<void> {
+    for (const store of this.#stores.values()) await orWarn((await store).close(), this.#warn, untold);
+    for (const ledger of this.#opened.values()) await orWarn((await ledger).close(), this.#warn, untold);
+  }
+
+  #explicit(): string | undefined {
+    const text = variableWithText(this.#run.host.system.env, variableName);
+    return text === undefined ? undefined : labelled(variableName, () => readLedgerUrl(text), 'config');
+  }
+
+  async #ledgerOf(account: LicensingCredential): Promise<Ledger | undefined> {
+    return this.#run.options.sandbox ? undefined : this.#openIf(this.#explicit() ?? account.ledger);
+  }
+
+  async #openIf(url: string | undefined): Promise<Ledger | undefined> {
+    return url === undefined ? undefined : this.#open(url);
+  }
+
+  #open(url: string): Promise<Ledger> {
+    const { host, signal, options, watch } = this.#run;
+    const load = async (): Promise<Ledger> => {
+      const { Ledger: LedgerCode } = await import('../../store/ledger/ledger.ts');
+      return new LedgerCode(url, { ...host, signal, caFile: options.ca_file, watch });
+    };
+    const known = this.#opened.get(url) ?? load();
+    this.#opened.set(url, known);
+    return known;
+  }
+
+  async #openWrites(origin: string, account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
+    const { host, options, signal, messages, command, runName } = this.#run;
+    const ledger = await this.#ledgerOf(account);
+    const { localWrites } = await import('../../store/record/local-writes.ts');
+    const isDry = options.dry_run === true;
+    const run = { token: randomBytes(8).toString('hex'), run: runName(), command, isDry, settle, ...messages };
+    const places = [await localWrites(origin, run, host)];
+    const requestLimit = options.timeout ?? defaultTimeout;
+    if (ledger && !isDry) places.push(await ledger.writes(origin, { ...run, requestLimit }));
+    const { elapsed, random, sleep } = host.clock;
+    return new LicenseWrites(places, { ...run, elapsed, random, sleep: (span) => sleep(span, signal) });
+  }
 }

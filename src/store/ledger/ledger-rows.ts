@@ -2,25 +2,13 @@
 import { hash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { foldName } from '../../core/fold-name.ts';
 import { isObject } from '../../core/json.ts';
-import type {
-  AskedWrite,
-  KnownWrites,
-  OpenWrite,
-  PendingWrite,
-  UserName,
-  WriteEnd,
-  WritingRun,
-} from '../record/writes.ts';
+import { isEntry, type HistoryEntry } from '../record/history.ts';
+import type { AskedWrite, KeptEnd, RecordedWrite, UserName, WriteEnd, WritingRun } from '../record/writes.ts';
+import { ledgerVersion } from './ledger-sql.ts';
 
 export type LedgerRow = Readonly<Record<string, unknown>>;
-
-/** What a ledger says of itself. */
-export interface LedgerState {
-  readonly salt: Buffer;
-  /** Milliseconds since it was made or restored; undefined: long ago. */
-  readonly age: Milliseconds | undefined;
-}
 
 export interface RecordedRun extends WritingRun {
   /** The start of each id of this run. */
@@ -31,98 +19,104 @@ export interface RecordedRun extends WritingRun {
   readonly note: (text: string) => void;
 }
 
-export interface Locking {
-  readonly keys: readonly string[];
-  taken: readonly string[];
+/** What a ledger says of itself. */
+export interface LedgerState {
+  readonly salt: Buffer;
+  /** Milliseconds since it was made or restored; undefined: long ago. */
+  readonly age: Milliseconds | undefined;
 }
 
-export interface AskedUsers {
-  readonly users: readonly UserName[];
-  known: readonly KnownWrites[];
+export interface HashedUser {
+  readonly app_code: number;
+  /** The number of the user's lock. */
+  readonly key: string;
+  readonly exact: string;
 }
 
-export interface SettledWrite {
+/** What was said of a user when the lock was taken, each until it is first asked for. */
+export interface FreshUser {
+  readonly key: string;
+  readonly writes: readonly unknown[] | undefined;
+  readonly told: readonly unknown[] | undefined;
+}
+
+/** Each list is emptied when it is written. */
+export interface WaitingLines {
+  readonly begun: object[];
+  readonly ended: { readonly id: string; readonly what: WriteEnd }[];
+  readonly told: ToldEntry[];
+}
+
+/** A row of the view `recorded`. */
+export interface RecordedRow extends WritingRun {
   readonly id: string;
-  readonly passed: boolean;
+  readonly exact: string;
+  readonly app_code: number;
+  readonly asked: AskedWrite;
+  readonly what: KeptEnd | null;
+  readonly ended: Milliseconds | null;
+  readonly now: Milliseconds;
 }
 
-export type KeptWrite = Extract<WriteEnd, { readonly is: 'answered' | 'no answer' }> & { readonly id: string };
-
-/** What is known of each of so many users, by their place in the question. */
-export function knownIn(
-  rows: readonly LedgerRow[],
-  count: number,
-  now: Milliseconds,
-  endOf: (row: LedgerRow) => Milliseconds,
-) {
-  const of = new Map<number, LedgerRow[]>();
-  for (const row of rows) of.set(Number(row['at']), [...(of.get(Number(row['at'])) ?? []), row]);
-  return Array.from({ length: count }, (_, index) => {
-    const own = of.get(index + 1) ?? [];
-    const pending = own.flatMap((row) => pendingIn(row, endOf(row), now));
-    const open = own.filter((row) => isOpen(row) && row['is_exact'] === true).at(-1);
-    return { pending, open: open && openIn(open, endOf(open)) };
-  });
-}
-
-/** Whether it is a creation that was answered. */
-function isOpen({ state, asked }: LedgerRow): boolean {
-  return state === 'answered' && isAsked(asked) && asked.kind === 'creation';
-}
-
-function isAsked(asked: unknown): asked is AskedWrite {
-  return isObject(asked) && Number.isFinite(asked['settle']) && Number.isFinite(asked['unanswered']);
-}
-
-const day: Milliseconds = 86_400_000;
-
-/** A name that was given may be shown late, but not later than `--settle`; what was not processed counts for a day. */
-function pendingIn(row: LedgerRow, ended: Milliseconds, now: Milliseconds): PendingWrite[] {
-  const { state, asked } = row;
-  if (state === 'begun' || isOpen(row) || !isAsked(asked)) return [];
-  const n = state === 'answered' ? 1 : Number(row['n']);
-  const counts = n === 0 ? day : Infinity;
-  if (now > ended + (state === 'answered' ? asked.settle : counts)) return [];
-  return [{ id: String(row['id']), run: String(row['run']), command: String(row['command']), asked, ended, n }];
+/** An entry of the history, by the salted hash of its user. */
+export interface ToldEntry {
+  readonly exact: string;
+  readonly entry: object;
 }
 
 /** Whatever a restored ledger does not have. */
-export function lackingWrite(settle: Milliseconds, ended: Milliseconds): PendingWrite {
+export function lackingWrite(settle: Milliseconds, endedAt: Milliseconds): RecordedWrite {
   const asked = { kind: 'creation', settle, unanswered: 0 } as const;
-  return { id: 'restored', run: '', command: '', asked, ended, n: 1 };
+  const end = { is: 'no answer', n: 1, time: 0 } as const;
+  return { id: 'restored', run: '', command: '', asked, isExact: false, end, endedAt };
 }
 
-export function openIn({ id, run, command, status, ended, key_end }: LedgerRow, answered: Milliseconds): OpenWrite {
-  const key = typeof key_end === 'string' ? key_end : undefined;
-  const who = { run: String(run), command: String(command) };
-  return { id: String(id), ...who, status: Number(status), time: Number(ended), answered, key_end: key };
+export function recordedRows(rows: readonly unknown[]): readonly RecordedRow[] {
+  return rows.filter((row): row is RecordedRow => isObject(row) && isObject(row['asked']));
 }
 
-/** A log of the database shows nothing that can be tested without the salt. */
-export function saltedHash(salt: Buffer, text: string): Buffer {
-  return hash('sha256', Buffer.concat([salt, hash('sha256', text, 'buffer')]), 'buffer');
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
-export function isSameBytes(value: unknown, bytes: Buffer): boolean {
-  return Buffer.isBuffer(value) && value.equals(bytes);
+/** An entry of the history, with the name of its user in the place of null. */
+export function entryIn(stored: unknown, user: string): HistoryEntry[] {
+  if (!isObject(stored)) return [];
+  const entry = Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, value ?? user]));
+  return isEntry(entry, 'remote_user') ? [entry] : [];
 }
 
-/** The number of an advisory lock. */
-export function keyOf(salt: Buffer, text: string): string {
-  return saltedHash(salt, text).readBigInt64BE().toString();
-}
-
-/** What the ledger says of itself. @throws Failure config */
-export function stateIn(row: LedgerRow | undefined): LedgerState & { readonly version: number } {
+/** What the ledger says of itself. @throws Failure config for another version */
+export function stateIn(row: LedgerRow | undefined): LedgerState {
   const { version, salt, restored, now } = row ?? {};
   if (!Buffer.isBuffer(salt))
     throw new Failure(
       'config',
       'the table chatelaine.ledger has lost its only row, and with it the salt of all hashes',
-      {
-        hint: 'Restore that row from a backup.',
-      },
+      { hint: 'Restore that row from a backup.' },
     );
   const age = restored === null || restored === undefined ? undefined : Number(now) - Number(restored);
-  return { version: Number(version), salt, age };
+  if (version === ledgerVersion) return { salt, age };
+  const is = `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`;
+  throw new Failure('config', is, {
+    hint:
+      Number(version) > ledgerVersion
+        ? 'Upgrade chatelaine on this machine.'
+        : 'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
+  });
+}
+
+/** A log of the database shows nothing that can be tested without the salt. */
+export function saltedHash(salt: Buffer, text: string): string {
+  return hash('sha256', Buffer.concat([salt, hash('sha256', text, 'buffer')]), 'hex');
+}
+
+/** The number of an advisory lock. */
+export function keyOf(salt: Buffer, text: string): string {
+  return BigInt.asIntN(64, BigInt(`0x${saltedHash(salt, text).slice(0, 16)}`)).toString();
+}
+
+export function hashedUser(salt: Buffer, origin: string, { app_code, remote_user }: UserName): HashedUser {
+  const key = keyOf(salt, `${origin} ${app_code} ${foldName(remote_user)}`);
+  return { app_code, key, exact: saltedHash(salt, remote_user) };
 }

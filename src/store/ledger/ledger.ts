@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
+import type { HistoryEntry } from '../record/history.ts';
 import type { WritePlace } from '../record/writes.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { LedgerHistory } from './ledger-history.ts';
-import { stateIn, type LedgerRow, type LedgerState, type RecordedRun } from './ledger-rows.ts';
+import { entryIn, saltedHash, stateIn, type LedgerRow, type LedgerState, type RecordedRun } from './ledger-rows.ts';
 import { ledgerVersion, lockSchemaSql, schemaSql, statements } from './ledger-sql.ts';
-import { ledgerWrites, type Ask } from './ledger-writes.ts';
+import { LedgerWrites, type Ask } from './ledger-writes.ts';
 import { openDatabase, stateOf, type Database } from './postgres.ts';
 
 interface LedgerHost extends Surroundings {
@@ -22,10 +23,6 @@ interface LedgerHost extends Surroundings {
 
 /** How long an answer is waited for after Ctrl-C or the deadline. */
 const grace: Milliseconds = 1000;
-const longestWait: Milliseconds = 300_000;
-const longestPause: Milliseconds = 2000;
-
-const noConnectionLeft = '53300';
 /** A deadlock, and a conflict under the isolation of the role: the transaction was undone as a whole. */
 const undone: readonly (string | undefined)[] = ['40P01', '40001'];
 const mostRepeats = 10;
@@ -37,7 +34,9 @@ const mostRepeats = 10;
 export class Ledger {
   readonly #url: string;
   readonly #host: LedgerHost;
-  readonly history: LedgerHistory;
+  /** Where this run writes at each server. */
+  readonly #writes = new Map<string, LedgerWrites>();
+  readonly #read: (asked: AskedUser) => Promise<void>;
   #found: Promise<LedgerAddress> | undefined;
   #opened: Promise<Database> | undefined;
   #state: Promise<LedgerState> | undefined;
@@ -45,7 +44,7 @@ export class Ledger {
   constructor(url: string, host: LedgerHost) {
     this.#url = url;
     this.#host = host;
-    this.history = new LedgerHistory(this.#ask, async () => (await (this.#state ?? this.#current())).salt);
+    this.#read = batched((asked) => this.#readTold(asked));
   }
 
   /** The address in words: `db.example.com/ledger`. */
@@ -55,9 +54,37 @@ export class Ledger {
 
   /** Where a run sees the writes of all machines to one licensing server. */
   async writes(origin: string, run: RecordedRun): Promise<WritePlace> {
-    await this.#whileFull(run.note);
     const state = await (this.#state ??= this.#open());
-    return ledgerWrites(this.#ask, state, origin, run, this.#host);
+    const writes = new LedgerWrites(this.#ask, state, origin, run, this.#host);
+    await writes.open();
+    this.#writes.set(origin, writes);
+    return writes;
+  }
+
+  /** Adds to the history that machines share, if this run writes at that server: without names. */
+  async tell({ remote_user, remote_user_before: before, ...rest }: HistoryEntry): Promise<void> {
+    const writes = this.#writes.get(rest.origin);
+    if (!writes) return;
+    const names = before === undefined ? [remote_user] : [remote_user, before];
+    const salt = await this.#salt();
+    // Null is in the place of the name that the row is found by, and ? in that of the other one.
+    const entries = names.map((user) => {
+      const other = before === undefined ? {} : { remote_user_before: user === before ? null : '?' };
+      return {
+        exact: saltedHash(salt, user),
+        entry: { ...rest, remote_user: user === remote_user ? null : '?', ...other },
+      };
+    });
+    await writes.tell(entries);
+  }
+
+  /** What runs of all machines did for a user, the oldest first. */
+  async told(user: string): Promise<HistoryEntry[]> {
+    const exact = saltedHash(await this.#salt(), user);
+    const asked: AskedUser = { exact, entries: undefined };
+    for (const writes of this.#writes.values()) asked.entries ??= writes.freshlyTold(exact);
+    if (!asked.entries) await this.#read(asked);
+    return (asked.entries ?? []).flatMap((entry) => entryIn(entry, user));
   }
 
   /** Creates the tables. @throws Failure config where there are those of another version */
@@ -82,9 +109,10 @@ export class Ledger {
       : ledgerScript;
   }
 
-  async status() {
+  /** Runs that work, or have left something. */
+  async status(): Promise<readonly LedgerRow[]> {
     await this.#current();
-    return (await this.#ask(statements.status, [])).map(runIn);
+    return this.#ask(statements.status, []);
   }
 
   /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
@@ -100,6 +128,16 @@ export class Ledger {
 
   async close(): Promise<void> {
     await (await this.#opened?.catch(() => undefined))?.close();
+  }
+
+  async #salt(): Promise<Buffer> {
+    return (await (this.#state ?? this.#current())).salt;
+  }
+
+  async #readTold(asked: readonly AskedUser[]): Promise<void> {
+    const rows = await this.#ask(statements.told, [asked.map(({ exact }) => exact)]);
+    for (const [index, one] of asked.entries())
+      one.entries = rows.flatMap(({ at, entry }) => (Number(at) === index + 1 ? [entry] : []));
   }
 
   #address(): Promise<LedgerAddress> {
@@ -132,32 +170,16 @@ export class Ledger {
       }
   };
 
-  /** Each run has a connection of its own: where the server takes no more, one is free when another run ends. */
-  async #whileFull(note: RecordedRun['note']): Promise<void> {
-    const { clock, signal } = this.#host;
-    const end = clock.elapsed() + longestWait;
-    for (let round = 0; ; round += 1)
-      try {
-        await this.#connection();
-        return;
-      } catch (cause) {
-        if (!(cause instanceof Failure) || stateOf(cause) !== noConnectionLeft || clock.elapsed() > end) throw cause;
-        if (round === 0) note(`${cause.message}; waiting for a free one`);
-        await clock.sleep(Math.min(200 * (round + 1), longestPause) * (0.5 + clock.random()), signal);
-      }
-  }
-
   /** Prepares the connection of a run that writes. */
   async #open(): Promise<LedgerState> {
     await this.#current();
-    await this.#ask(statements.settings, []);
-    await this.#ask(statements.moved, []);
+    await this.#ask(statements.enter, []);
     return this.#current();
   }
 
   async #current(): Promise<LedgerState> {
     const [row] = await this.#ask(statements.about, []);
-    return refuseOtherVersion(row);
+    return stateIn(row);
   }
 
   async #isThere(): Promise<boolean> {
@@ -171,17 +193,9 @@ export class Ledger {
 /** The SQL of a new ledger, to run by hand. */
 export const ledgerScript = `BEGIN;\n${lockSchemaSql};\n${schemaSql}COMMIT;\n`;
 
-/** @throws Failure config */
-function refuseOtherVersion(row: LedgerRow | undefined): LedgerState {
-  const { version, ...state } = stateIn(row);
-  if (version === ledgerVersion) return state;
-  const is = `the ledger has version ${version}, and this chatelaine needs ${ledgerVersion}`;
-  throw new Failure('config', is, {
-    hint:
-      version > ledgerVersion
-        ? 'Upgrade chatelaine on this machine.'
-        : 'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
-  });
+interface AskedUser {
+  readonly exact: string;
+  entries: readonly unknown[] | undefined;
 }
 
 /** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */
@@ -194,24 +208,4 @@ async function refusePooler(name: string, clients: readonly Database[], signal: 
   throw new Failure('config', `a pooler in front of the ledger ${name} changes connections between statements`, {
     hint: 'A lock belongs to one connection: set session pooling for this database (pool_mode = session), or connect without the pooler.',
   });
-}
-
-function runIn({ origin, command, host, pid, is_active, since, under_way, pending, open }: LedgerRow) {
-  return {
-    /** The licensing server. */
-    origin: String(origin),
-    command: String(command),
-    host: String(host),
-    pid: Number(pid),
-    /** `ended`: the connection is gone; the next run settles what this one left. */
-    state: is_active === true ? 'active' : 'ended',
-    /** When the run began, RFC 3339. */
-    since: since instanceof Date ? since.toISOString() : '',
-    /** Requests that have not ended. */
-    under_way: Number(under_way),
-    /** Requests without an answer. */
-    pending: Number(pending),
-    /** Answered requests whose licenses no list has shown. */
-    open: Number(open),
-  };
 }

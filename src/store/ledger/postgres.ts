@@ -9,9 +9,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
-
-/** One connection to the database of a ledger. */
-export type Database = Awaited<ReturnType<typeof openDatabase>>;
+import { nameOf } from './ledger-sql.ts';
 
 export interface QueryLimits {
   /** Ends the wait for the answer. */
@@ -35,67 +33,90 @@ const statementLimit: Milliseconds = 30_000;
 const closeLimit: Milliseconds = 1000;
 
 /** @throws Failure unavailable, auth where the role is refused, config for what is missing; the signal's reason */
-export async function openDatabase(address: LedgerAddress, connecting: Connecting) {
+export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));
   withoutOptions(client);
-  let lost: Failure | undefined;
-  const ended = (): Failure | undefined => lost;
-  const end = (cause: unknown): void => {
-    lost ??= ledgerFailure(address, cause);
-    socket.destroy();
-  };
-  client.on('error', end);
-  client.on('end', () => end(new Error('the connection was closed')));
+  const database = new Database(client, socket, address, connecting.alarm);
+  await database.connect(connecting.signal);
+  return database;
+}
+
+/** One connection to the database of a ledger. */
+export class Database {
+  readonly #client: pg.Client;
+  readonly #socket: Socket;
+  readonly #address: LedgerAddress;
+  readonly #alarm: Alarm;
+  #lost: Failure | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: pg.Client, socket: Socket, address: LedgerAddress, alarm: Alarm) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#address = address;
+    this.#alarm = alarm;
+    client.on('error', (cause) => this.#end(cause));
+    client.on('end', () => this.#end(new Error('the connection was closed')));
+  }
+
+  /** @throws as `openDatabase` */
+  async connect(signal: AbortSignal): Promise<void> {
+    try {
+      await orAborted(this.#limited(connectLimit, this.#client.connect()), signal);
+    } catch (cause) {
+      this.#socket.destroy();
+      signal.throwIfAborted();
+      throw this.#failureOf(cause);
+    }
+    this.#socket.setKeepAlive(true, 15_000);
+  }
+
+  /** Statements run one after another. @throws Failure; the signal's reason, and then the statement still runs */
+  query(text: string, values: readonly unknown[], { signal, grace = 0, limit }: QueryLimits) {
+    const sent = this.#last.then(() => this.#send(text, values, limit));
+    this.#last = sent.catch(() => undefined);
+    return orAborted(sent, signal).catch((cause: unknown) => {
+      if (grace === 0 || cause !== signal.reason) throw cause;
+      return within(this.#alarm, grace, sent, () => abortReason(signal));
+    });
+  }
+
+  /** Ends the connection: the server releases what its session holds. */
+  async close(): Promise<void> {
+    const ending = this.#last.then(() => this.#client.end());
+    await this.#limited(closeLimit, ending).catch(() => undefined);
+    this.#socket.destroy();
+  }
+
+  async #send(text: string, values: readonly unknown[], limit = statementLimit) {
+    if (this.#lost) throw this.#lost;
+    const name = nameOf(text);
+    const query = { text, values: [...values], ...(name !== undefined && { name: `chatelaine_${name}` }) };
+    try {
+      return (await this.#limited(limit, this.#client.query<Record<string, unknown>>(query))).rows;
+    } catch (cause) {
+      throw this.#failureOf(cause);
+    }
+  }
+
   /** A connection that takes longer is given up. */
-  const limited = <T>(limit: Milliseconds, work: Promise<T>): Promise<T> =>
-    within(connecting.alarm, limit, work, () => {
+  #limited<T>(limit: Milliseconds, work: Promise<T>): Promise<T> {
+    return within(this.#alarm, limit, work, () => {
       const cause = new Error(`it did not answer within ${limit / 1000} s`);
-      end(cause);
+      this.#end(cause);
       return cause;
     });
-  try {
-    await orAborted(limited(connectLimit, client.connect()), connecting.signal);
-  } catch (cause) {
-    socket.destroy();
-    connecting.signal.throwIfAborted();
-    throw ended() ?? ledgerFailure(address, cause);
   }
-  socket.setKeepAlive(true, 15_000);
-  let last: Promise<unknown> = Promise.resolve();
-  const send = async (
-    text: string,
-    values: readonly unknown[],
-    limit = statementLimit,
-  ): Promise<readonly Record<string, unknown>[]> => {
-    if (lost) throw lost;
-    try {
-      return (await limited(limit, client.query<Record<string, unknown>>(text, [...values]))).rows;
-    } catch (cause) {
-      throw ended() ?? ledgerFailure(address, cause);
-    }
-  };
-  return {
-    /** Statements run one after another. @throws Failure; the signal's reason, and then the statement still runs */
-    query(text: string, values: readonly unknown[], { signal, grace = 0, limit }: QueryLimits) {
-      const sent = last.then(() => send(text, values, limit));
-      last = sent.catch(() => undefined);
-      return orAborted(sent, signal).catch((cause: unknown) => {
-        if (grace === 0 || cause !== signal.reason) throw cause;
-        return within(connecting.alarm, grace, sent, () => abortReason(signal));
-      });
-    },
-    /** Why the connection has ended; undefined while it is open. */
-    lost: ended,
-    /** Ends the connection: the server releases what its session holds. */
-    async close(): Promise<void> {
-      await limited(
-        closeLimit,
-        last.then(() => client.end()),
-      ).catch(() => undefined);
-      socket.destroy();
-    },
-  };
+
+  #failureOf(cause: unknown): Failure {
+    return this.#lost ?? ledgerFailure(this.#address, cause);
+  }
+
+  #end(cause: unknown): void {
+    this.#lost = this.#failureOf(cause);
+    this.#socket.destroy();
+  }
 }
 
 /** The package sends PGOPTIONS, with which a pooler refuses the connection, and no setting keeps it from that. */

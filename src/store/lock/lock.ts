@@ -1,11 +1,23 @@
-import { dirname } from 'node:path';
-import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { dirname, join } from 'node:path';
+import { access, constants, open, stat, type FileHandle, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, exists, ifThere, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import {
+  codeOf,
+  exists,
+  ifThere,
+  isLasting,
+  readFile,
+  remove,
+  storageFailure,
+  whenClosed,
+  withFile,
+} from '../disk/files.ts';
+import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
+import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder, writableState } from '../disk/private.ts';
 
 export interface Surroundings {
   readonly system: System;
@@ -13,7 +25,7 @@ export interface Surroundings {
 }
 
 export interface Patience {
-  /** How long to wait for the owner; 0 gives up at once. Default 30 s, and 1 s once that was in vain. */
+  /** How long to wait for the owner; 0 gives up at once. Default 30 s. */
   readonly wait?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly what?: string | undefined;
@@ -35,19 +47,14 @@ export async function withLock<T>(path: string, host: Surroundings, work: () => 
 export async function acquireLock(path: string, host: Surroundings, patience: Patience = {}) {
   const { clock, system } = host;
   const me = await thisOwner(system);
-  const vain = setOf(inVain, system);
-  const end = clock.elapsed() + (patience.wait ?? (vain.has(path) ? 1000 : 30_000));
+  const end = clock.elapsed() + (patience.wait ?? 30_000);
   let said = false;
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
     const conflict = await orAbandon(attempt(path, me, system, round), me, system);
-    if (!conflict) {
-      vain.delete(path);
-      return () => orAbandon(release(path, me), me, system);
-    }
+    if (!conflict) return () => orAbandon(release(path, me), me, system);
     const { holder } = conflict;
     if (holder && (clock.elapsed() >= end || (patience.waiting && !holder.isSeen))) {
-      if (patience.wait === undefined) vain.add(path);
       throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
         hint: remedy(holder, conflict.path),
       });
@@ -70,9 +77,6 @@ export async function tryLock(path: string, host: Surroundings, about: OwnerAbou
     await host.clock.sleep(2 + round);
   }
 }
-
-/** Paths of locks that this process has waited for in vain: each answer of a run would wait as long. */
-const inVain = new WeakMap<System, Set<string>>();
 
 /** Of this process: locks that it does not have, though their files may be there since an error of the disk. */
 const abandoned = new WeakMap<System, Set<string>>();
@@ -109,7 +113,7 @@ interface Conflict {
   readonly holder: LiveOwner | undefined;
 }
 
-/** How often an empty lock is read again: it may be in the making, where there are no hard links. */
+/** How often an empty lock is read again: it may be in the making. */
 const looksAtEmpty = 3;
 
 /** One try, without waiting; undefined: the lock is taken. */
@@ -139,47 +143,24 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
   }
 }
 
-/** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
-async function claim(path: string, me: Owner, system: System): Promise<boolean> {
-  const draft = `${path}.${me.token}.${me.pid}`;
-  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(draft, path));
-  try {
-    await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
-    await byLink();
-    await refuseLoose(path, system, byLink);
-    return true;
-  } catch (cause) {
-    const code = codeOf(cause) ?? '';
-    if (code === 'EEXIST') return false;
-    if (noLinks.has(code)) return await claimWithoutLink(path, me, system);
-    throw storageFailure(`cannot make the lock ${path}`, cause);
-  } finally {
-    await remove(draft);
-  }
-}
-
-/** What file systems without hard links answer (FAT, some file servers); Windows' FAT EISDIR. */
-const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
-
 /**
- * Such a lock is empty for a moment, in which another process may remove it under a guard (`removeStale`). Whoever
- * looks for the guard after writing, and then for the lock, knows whether it was: the other reads again under it.
+ * Makes the lock; false: there is one, or it was taken for that of a dead process. It is empty for a moment, in which
+ * another process may remove it under a guard (`removeStale`). Whoever looks for the guard after writing, and then for
+ * the lock, knows whether it was: the other reads again under the guard.
  */
-async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
+async function claim(path: string, me: Owner, system: System): Promise<boolean> {
   const create = (): Promise<FileHandle> => whenClosed(`write ${path}`, () => open(path, 'wx', 0o600));
   try {
-    const file = await create();
-    try {
+    // Closed before the guard is looked for: only then other computers see what was written on a file server.
+    const made = await withFile(create(), async (file) => {
       await file.writeFile(JSON.stringify(me));
-      await file.sync();
-      if (await exists(`${path}.${brokenToken(await file.stat())}`)) {
-        await release(path, me);
-        return false;
-      }
-    } finally {
-      await file.close();
-    }
+      return file.stat();
+    });
     await refuseLoose(path, system, async () => (await create()).close());
+    if (await exists(`${path}.${brokenToken(made)}`)) {
+      await release(path, me);
+      return false;
+    }
     return (await ownerOf(path))?.token === me.token;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
@@ -226,4 +207,23 @@ export async function ownerOf(path: string): Promise<Owner | undefined> {
 
 function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
   return `broken${ino}`;
+}
+
+/** The folder of locks and records: it works without a writable home too. */
+export async function lockFolder(system: System): Promise<string> {
+  const [folder] = lockFolders(system);
+  try {
+    await makePrivateFolder(folder, system);
+    await access(folder, constants.W_OK);
+    return folder;
+  } catch (cause) {
+    // After an error that passes, other processes would keep their locks in the usual folder, and this one elsewhere.
+    if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause, writableState);
+  }
+  return makeFolderAmongOthers(system.temporary, system);
+}
+
+/** Where that folder may be, for a reader that makes none. */
+export function lockFolders(system: System): readonly [string, string] {
+  return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }

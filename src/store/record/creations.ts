@@ -20,26 +20,18 @@ export function openCreations(
     known.set(place.app_code, reading);
     return reading;
   };
-  const usersOf = async (app_code: number): Promise<string[]> => {
+  return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
     const place = placeOf(app_code);
-    return place ? [...(await readAll(place)).keys()] : [];
-  };
-  return {
-    async of(app_code: number, user: string): Promise<HistoryEntry | undefined> {
-      const place = placeOf(app_code);
-      if (!place) return undefined;
-      const entries = await place.told(user);
-      const isTold = entries.length > 0;
-      if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
-      for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
-      const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
-      if (isRenamed && !isTold) return (await readAll(place)).get(user);
-      // Those of one computer are in their order, whatever its clock was set to.
-      if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
-      return (await creationsIn(entries, place)).get(user);
-    },
-    others: async (app_code: number, user: string): Promise<readonly string[]> =>
-      (await usersOf(app_code)).filter((one) => one !== user).slice(-3),
+    if (!place) return undefined;
+    const entries = await place.told(user);
+    const isTold = entries.length > 0;
+    if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
+    for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
+    const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
+    if (isRenamed && !isTold) return (await readAll(place)).get(user);
+    // Those of one computer are in their order, whatever its clock was set to.
+    if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
+    return (await creationsIn(entries, place)).get(user);
   };
 }
 

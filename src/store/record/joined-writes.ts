@@ -2,8 +2,10 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
 import {
+  knownOf,
   noWrites,
-  type AskedWrite,
+  openOf,
+  takeAll,
   type BegunWrite,
   type KnownWrites,
   type Latest,
@@ -42,8 +44,6 @@ const longestPause: Milliseconds = 400;
 export class LicenseWrites {
   readonly #places: readonly WritePlace[];
   readonly #writing: StoreWorld;
-  /** Writes of this run that are pending or under way. */
-  readonly #own = new Map<string, AskedWrite>();
   #count = 0;
   #silent = 0;
   #onSilence: () => void = () => undefined;
@@ -87,25 +87,7 @@ export class LicenseWrites {
   }
 
   async #tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
-    const taken: UserLock[] = [];
-    const release = async (): Promise<void> => {
-      for (const lock of taken.splice(0).reverse()) await lock.release();
-    };
-    if (this.#writing.isDry) return { release };
-    try {
-      for (const place of this.#places) {
-        const lock = await place.tryLock(users);
-        if ('release' in lock) taken.push(lock);
-        else {
-          await release();
-          return lock;
-        }
-      }
-    } catch (cause) {
-      await release();
-      throw cause;
-    }
-    return { release };
+    return takeAll(this.#writing.isDry ? [] : this.#places, (place) => place.tryLock(users));
   }
 
   async known(user: UserName): Promise<KnownWrites> {
@@ -115,15 +97,18 @@ export class LicenseWrites {
   /** In the order of the users. */
   async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
     const places = await Promise.all(this.#places.map((place) => place.known(users)));
+    const now = this.#writing.elapsed();
     return users.map((_user, index) =>
-      places.reduce<KnownWrites>((joined, place) => join(joined, place[index] ?? noWrites), noWrites),
+      knownOf(
+        places.flatMap((place) => place[index] ?? []),
+        now,
+      ),
     );
   }
 
   /** @throws Failure where a place cannot record it: then nothing may be sent */
   async begin(write: BegunWrite): Promise<void> {
     if (this.#writing.isDry) return;
-    this.#own.set(write.id, write.asked);
     // The lock of a slow disk or ledger must not make a line old before its request is sent.
     for (let isFresh = false; !isFresh;) {
       const began = this.#writing.elapsed();
@@ -134,7 +119,6 @@ export class LicenseWrites {
 
   async end(id: string, what: WriteEnd): Promise<void> {
     if (this.#writing.isDry) return;
-    if (what.is !== 'no answer' || what.n === 0) this.#own.delete(id);
     const written = await Promise.allSettled(this.#places.map((place) => place.end(id, what)));
     for (const one of written) if (one.status === 'rejected') throw one.reason;
   }
@@ -157,19 +141,23 @@ export class LicenseWrites {
   async load(): Promise<ServerLoad> {
     const counted = new Map<string, Milliseconds>();
     const latest: Latest[] = [];
-    for (const [id, { settle }] of this.#own) counted.set(id, settle);
     for (const place of this.#places) {
-      const others = await place.underWay();
-      for (const { id, settle } of others.counted) counted.set(id, settle);
-      latest.push(others.latest);
+      const writes = await place.underWay();
+      for (const [id, settle] of writes.counted) counted.set(id, settle);
+      latest.push(writes.latest);
     }
     const settle = Math.max(this.#writing.settle, ...counted.values());
     return { n: counted.size + this.#silent, settle, latest };
   }
 
   async openFirsts(): Promise<readonly OpenFirst[]> {
-    const firsts = await Promise.all(this.#places.map((place) => place.openFirsts()));
-    return [...new Map(firsts.flat().map((first) => [first.id, first])).values()];
+    const firsts = (await Promise.all(this.#places.map((place) => place.openFirsts()))).flat();
+    const open = firsts.flatMap((first) => {
+      const { asked, isOf } = first;
+      const write = openOf(first);
+      return write ? [{ ...write, app_code: asked.app_code, isOf }] : [];
+    });
+    return [...new Map(open.map((one) => [one.id, one])).values()];
   }
 
   async close(): Promise<void> {
@@ -179,15 +167,3 @@ export class LicenseWrites {
 
 /** A request whose line is older when it is about to be sent gets another line first. */
 const oldestLine: Milliseconds = 1000;
-
-/** Of two ends of one write the later counts, and the greater n. */
-function join(one: KnownWrites, other: KnownWrites): KnownWrites {
-  const pending = new Map(one.pending.map((write) => [write.id, write]));
-  for (const write of other.pending) {
-    const known = pending.get(write.id) ?? write;
-    const [ended, n] = [Math.max(known.ended, write.ended), Math.max(known.n, write.n)];
-    pending.set(write.id, { ...write, ended, n });
-  }
-  const open = (one.open?.time ?? -Infinity) > (other.open?.time ?? -Infinity) ? one.open : other.open;
-  return { pending: [...pending.values()].sort((first, second) => first.ended - second.ended), open };
-}

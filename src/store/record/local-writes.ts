@@ -2,34 +2,34 @@
  * The writes of all runs of this machine (docs/exactly-once.md, A record a server): a folder for each origin, in it a
  * file for each run, to which that run alone appends until it has ended, and the locks of users.
  */
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { inSequence } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { foldName } from '../../core/fold-name.ts';
 import { readdir, stat } from '../../core/outside.ts';
-import { ifThere, orFailure, remove } from '../disk/files.ts';
-import { remedy } from '../disk/owner.ts';
+import { ifThere, remove, writePrivate } from '../disk/files.ts';
+import { liveOwner, remedy, thisOwner } from '../disk/owner.ts';
 import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/private.ts';
-import { lockHolder, tryLock, type Surroundings } from '../lock/lock.ts';
-import { lockFolder, lockFolders } from '../lock/lock-folder.ts';
-import { OtherRuns, runSuffix } from './other-runs.ts';
+import { lockFolder, lockFolders, lockHolder, tryLock, withLock, type Surroundings } from '../lock/lock.ts';
 import { damagedAt, OwnRunFile } from './own-run-file.ts';
-import { countedIn, openIn, openOf, pendingIn, readRunFile, type UserHashes } from './write-lines.ts';
-import type {
-  BegunWrite,
-  KnownWrites,
-  LockHolder,
-  OpenFirst,
-  OtherWrites,
-  UserLock,
-  UserName,
-  WriteEnd,
-  WritePlace,
-  WritingRun,
+import { countedIn, hashesOf, hashOf, RunRecord, type EndLine, type Entry, type WriteLine } from './write-lines.ts';
+import {
+  openOf,
+  takeAll,
+  type BegunWrite,
+  type FirstWrite,
+  type LockHolder,
+  type OtherWrites,
+  type RecordedWrite,
+  type UserLock,
+  type UserName,
+  type WriteEnd,
+  type WritePlace,
+  type WritingRun,
 } from './writes.ts';
 
 const day: Milliseconds = 86_400_000;
+const suffix = '.run';
 
 export interface WritingRunHere extends WritingRun {
   /** The start of each id. */
@@ -44,114 +44,93 @@ export interface WritingRunHere extends WritingRun {
 export async function localWrites(origin: string, run: WritingRunHere, host: Surroundings): Promise<WritePlace> {
   const name = hashOf(origin);
   const [usual] = lockFolders(host.system);
-  if (run.isDry) return new LocalWrites({ folder: join(usual, name), other: undefined, name, run, host });
+  if (run.isDry) return new LocalWrites(join(usual, name), name, run, host);
   const locks = await lockFolder(host.system);
-  const isUsual = locks === usual;
-  if (!isUsual)
+  if (locks !== usual) {
     run.warn(`requests are recorded in ${locks}, which does not last: a later run may not know them. ${writableState}`);
+    if ((await namesIn(join(usual, name))).some((one) => one.endsWith(suffix)))
+      throw new Failure('config', `${usual} cannot be written, and has open requests`, {
+        hint: 'Make the folder writable again, then run the same command. Nothing was sent.',
+      });
+  }
   const folder = join(locks, name);
   await makePrivateFolder(folder, host.system);
-  const place = new LocalWrites({ folder, other: isUsual ? undefined : join(usual, name), name, run, host });
+  const place = new LocalWrites(folder, name, run, host);
   await place.removeOldLocks();
   return place;
 }
 
-interface LocalRun {
-  readonly folder: string;
-  /** The usual folder, where it cannot be written. */
-  readonly other: string | undefined;
-  readonly name: string;
-  readonly run: WritingRunHere;
-  readonly host: Surroundings;
-}
-
 class LocalWrites implements WritePlace {
-  readonly #run: LocalRun;
-  readonly #others: OtherRuns;
+  readonly #folder: string;
+  readonly #salt: string;
+  readonly #run: WritingRunHere;
+  readonly #host: Surroundings;
   readonly #own: OwnRunFile;
   readonly #since: string;
+  readonly #others = new Map<string, { readonly record: RunRecord; readonly inode: number }>();
+  readonly #inTurn = inSequence();
+  /** By the time at which the latest write began, and the latest of those that were answered or shown. */
+  readonly #latest = { begun: 0, passed: 0 };
 
-  constructor(run: LocalRun) {
+  constructor(folder: string, salt: string, run: WritingRunHere, host: Surroundings) {
+    this.#folder = folder;
+    this.#salt = salt;
     this.#run = run;
-    const { folder, host } = run;
-    const { token, run: name, command, isDry } = run.run;
-    this.#own = new OwnRunFile(join(folder, token + runSuffix), { run: name, command }, host);
-    const countOwn = (): number => this.#own.counted();
-    this.#others = new OtherRuns({ folder, token, isDry, host, countOwn });
-    this.#since = new Date(run.host.clock.now()).toISOString();
+    this.#host = host;
+    this.#own = new OwnRunFile(this.#pathOf(run.token), run, host);
+    this.#since = new Date(host.clock.now()).toISOString();
   }
 
   async tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
-    const { folder, run, host } = this.#run;
-    const names = [...new Set(users.map((user) => this.#hashesOf(user).folded))].sort();
-    const taken: (() => Promise<void>)[] = [];
-    const release = async (): Promise<void> => {
-      for (const give of taken.splice(0).reverse()) await give();
-    };
-    const about = { command: run.command, since: this.#since, file: run.token };
-    try {
-      for (const folded of names) {
-        const lock = await tryLock(join(folder, `${folded}.lock`), host, about);
-        if ('release' in lock) taken.push(lock.release);
-        else {
-          await release();
-          const { name, isSeen, about: said } = lock.holder;
-          const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
-          const progress = await this.#progressOf(said?.file);
-          return { holder, progress, ...(!isSeen && { remedy: remedy(lock.holder, lock.path) }) };
-        }
-      }
-      await this.#refuseOther(users);
-      return { release };
-    } catch (cause) {
-      await release();
-      throw cause;
-    }
+    const names = [...new Set(users.map((user) => hashesOf(this.#salt, user).folded))].sort();
+    return takeAll(names, (folded) => this.#tryLock(folded));
   }
 
-  async known(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
-    await this.#others.read();
-    const files = this.#others.files();
-    const now = this.#run.host.clock.elapsed();
-    return users.map((user) => {
-      const hashes = this.#hashesOf(user);
-      const pending = files.flatMap((file) => pendingIn(file, hashes, now));
-      const open = files.flatMap((file) => openIn(file, hashes));
-      return {
-        pending: pending.sort((one, other) => one.ended - other.ended),
-        open: open.sort((one, other) => one.time - other.time).at(-1),
-      };
-    });
+  async #tryLock(folded: string): Promise<UserLock | LockHolder> {
+    const about = { command: this.#run.command, since: this.#since, file: this.#run.token };
+    const lock = await tryLock(join(this.#folder, `${folded}.lock`), this.#host, about);
+    if (lock.release) return lock;
+    const { name, isSeen, about: said } = lock.holder;
+    const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
+    const file = said && (await ifThere('look at a record', stat(this.#pathOf(said.file))));
+    const progress = file ? `${file.size} ${file.mtimeMs}` : '';
+    return { holder, progress, ...(!isSeen && { remedy: remedy(lock.holder, lock.path) }) };
+  }
+
+  async known(users: readonly UserName[]): Promise<readonly (readonly RecordedWrite[])[]> {
+    const records = await this.#records();
+    return users.map((user) => records.flatMap((record) => record.of(hashesOf(this.#salt, user))));
   }
 
   async begin({ id, users, asked }: BegunWrite): Promise<void> {
-    const time = this.#run.host.clock.now();
-    await this.#own.append({ begin: numberIn(id), time, users: users.map((user) => this.#hashesOf(user)), asked });
+    const time = this.#host.clock.now();
+    await this.#own.append({
+      begin: numberIn(id),
+      time,
+      users: users.map((user) => hashesOf(this.#salt, user)),
+      asked,
+    });
   }
 
   async end(id: string, what: WriteEnd): Promise<void> {
-    const line = { end: numberIn(id), time: this.#run.host.clock.now(), ...what };
+    const line = { end: numberIn(id), time: this.#host.clock.now(), ...what };
     const [token = ''] = id.split('-');
-    if (token === this.#run.run.token) return this.#own.append(line);
-    if (this.#others.hasEnded(token)) await this.#others.endOfEnded(token, [line]);
+    if (token === this.#run.token) return this.#own.append(line);
+    if (this.#others.get(token)?.record.isGone) await this.#endOfEnded(token, [line]);
   }
 
   async underWay(): Promise<OtherWrites> {
-    await this.#others.read();
-    const now = this.#run.host.clock.elapsed();
-    const counted = this.#others.files().flatMap((file) => countedIn(file, now));
-    return { counted, latest: this.#others.latest };
+    const others = await this.#records();
+    return { counted: this.#counted(others), latest: { ...this.#latest } };
   }
 
-  async openFirsts(): Promise<readonly OpenFirst[]> {
-    await this.#others.read();
-    const youngest = this.#run.host.clock.now() - day;
-    return this.#others.files().flatMap((file) =>
-      [...file.entries.all()].flatMap(([number, entry]) => {
-        const open = entry.asked.isFirst ? openOf(`${file.token}-${number}`, file.head, entry) : undefined;
-        if (!open || open.time <= youngest) return [];
-        const { app_code } = entry.asked;
-        return [{ ...open, app_code, isOf: (user: UserName) => this.#hashesOf(user).exact === entry.users[0]?.exact }];
+  async openFirsts(): Promise<readonly FirstWrite[]> {
+    const youngest = this.#host.clock.now() - day;
+    return (await this.#records()).flatMap((record) =>
+      [...record.all].flatMap(([number, entry]) => {
+        const write = record.recorded(number, entry);
+        if (!entry.asked.isFirst || (openOf(write)?.time ?? -Infinity) <= youngest) return [];
+        return [{ ...write, isOf: (user: UserName) => hashesOf(this.#salt, user).exact === entry.users[0]?.exact }];
       }),
     );
   }
@@ -162,55 +141,105 @@ class LocalWrites implements WritePlace {
 
   /** Younger locks of dead processes may be those that somebody waits for. */
   async removeOldLocks(): Promise<void> {
-    const { folder, host } = this.#run;
-    for (const name of await orFailure(`read ${folder}`, readdir(folder), writableState)) {
-      const path = join(folder, name);
-      const isOld = name.endsWith('.lock') && ((await timeOf(path)) ?? Infinity) < host.clock.now() - day;
-      if (isOld && !(await lockHolder(path, host.system))) await remove(path);
+    const { clock, system } = this.#host;
+    for (const name of await namesIn(this.#folder)) {
+      if (!name.endsWith('.lock')) continue;
+      const path = join(this.#folder, name);
+      const found = await ifThere(`look at ${path}`, stat(path));
+      const isOld = found && found.mtimeMs < clock.now() - day;
+      if (isOld && !(await lockHolder(path, system))) await remove(path);
     }
   }
 
-  #hashesOf({ app_code, remote_user }: UserName): UserHashes {
-    const { name } = this.#run;
-    return {
-      exact: hashOf(`${name} ${app_code} ${remote_user}`),
-      folded: hashOf(`${name} ${app_code} folded ${foldName(remote_user)}`),
-    };
+  /** What the files of other runs say by now. @throws Failure config where one is damaged */
+  async #records(): Promise<readonly RunRecord[]> {
+    // One at a time: nobody sees what a dead run had under way without its end.
+    await this.#inTurn(() => this.#readAll());
+    return [...this.#others.values()].map(({ record }) => record);
   }
 
-  async #progressOf(file: string | undefined): Promise<string> {
-    if (file === undefined) return '';
-    const found = await ifThere('look at a record', stat(join(this.#run.folder, file + runSuffix)));
-    return found ? `${found.size} ${found.mtimeMs}` : '';
+  #counted(others: readonly RunRecord[]): Map<string, Milliseconds> {
+    const own = this.#own.record;
+    return countedIn(own ? [...others, own] : others, this.#host.clock.elapsed());
   }
 
-  /** While the usual folder cannot be written, a user with an entry there gets nothing. @throws Failure config */
-  async #refuseOther(users: readonly UserName[]): Promise<void> {
-    const { other, host } = this.#run;
-    for (const name of other === undefined
-      ? []
-      : ((await ifThere(`read ${other}`, readdir(other), writableState)) ?? [])) {
-      const path = join(other ?? '', name);
-      const bytes = name.endsWith(runSuffix) ? await readPrivateBytes(path, host.system) : undefined;
-      const file = bytes && readRunFile(bytes, '', damagedAt(path));
-      for (const { exact, folded } of file ? users.map((user) => this.#hashesOf(user)) : [])
-        if (file && (!file.entries.of(exact).next().done || !file.entries.of(folded).next().done))
-          throw new Failure('config', `${other} cannot be written, and has an open request for this user`, {
-            hint: 'Make the folder writable again, then run the same command. Nothing was sent.',
-          });
+  async #readAll(): Promise<void> {
+    const { system } = this.#host;
+    const names = await namesIn(this.#folder);
+    const tokens = names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : []));
+    for (const token of this.#others.keys()) if (!tokens.includes(token)) this.#others.delete(token);
+    for (const token of tokens) {
+      if (token === this.#run.token) continue;
+      const record = await this.#readOne(token);
+      if (!record || record.isGone) continue;
+      if (await liveOwner(record.head.owner, await thisOwner(system), system)) continue;
+      // It may have got more lines before its run ended.
+      const last = await this.#readOne(token);
+      if (last) last.isGone = true;
+      if (last && !this.#run.isDry) await this.#closeEnded(last);
     }
   }
+
+  async #readOne(token: string): Promise<RunRecord | undefined> {
+    const path = this.#pathOf(token);
+    const found = await ifThere(`look at ${path}`, stat(path));
+    const known = this.#others.get(token);
+    const same = known?.inode === found?.ino ? known?.record : undefined;
+    if (same && same.size === found?.size) return same;
+    const bytes = found && (await readPrivateBytes(path, this.#host.system));
+    const record = same ?? (bytes && RunRecord.begin(bytes, token, damagedAt(path)));
+    if (!bytes || !record) return undefined;
+    record.isGone = known?.record.isGone ?? false;
+    record.read(bytes, damagedAt(path), (line, entry) => this.#note(line, entry));
+    this.#others.set(token, { record, inode: found.ino });
+    return record;
+  }
+
+  /** Sets moments on the clock of this run. */
+  #note(line: WriteLine, entry: Entry): void {
+    const { clock } = this.#host;
+    const [latest, { time }] = [this.#latest, entry];
+    if ('begin' in line) latest.begun = Math.max(latest.begun, time);
+    else entry.endedAt = clock.elapsed() - Math.max(0, clock.now() - line.time);
+    if ('end' in line && (line.is === 'answered' || line.is === 'shown')) latest.passed = Math.max(latest.passed, time);
+  }
+
+  /** Writes the ends of what a run that has ended had under way, once, with the n of now. */
+  async #closeEnded(record: RunRecord): Promise<void> {
+    const { clock } = this.#host;
+    const cut = [...record.all].flatMap(([number, { end }]) => (end ? [] : [number]));
+    if (cut.length === 0 && record.isNeeded(clock.elapsed())) return;
+    const n = this.#counted([...this.#others.values()].map((one) => one.record)).size;
+    const time = clock.now();
+    await this.#endOfEnded(
+      record.token,
+      cut.map((end) => ({ end, time, is: 'no answer', n })),
+    );
+  }
+
+  /** Adds ends to the file of a run that has ended, or removes it once nothing in it is pending or open. */
+  async #endOfEnded(token: string, lines: readonly EndLine[]): Promise<void> {
+    const path = this.#pathOf(token);
+    await withLock(`${path}.lock`, this.#host, async () => {
+      const record = await this.#readOne(token);
+      if (!record) return;
+      // Another run may have written the end by now: it is written once.
+      for (const line of lines) if (line.is !== 'no answer' || !record.all.get(line.end)?.end) record.apply(line);
+      if (!record.isNeeded(this.#host.clock.elapsed())) await remove(path);
+      else await writePrivate(path, ...record.lines());
+    });
+    await this.#readOne(token);
+  }
+
+  #pathOf(token: string): string {
+    return join(this.#folder, token + suffix);
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
 }
 
 function numberIn(id: string): number {
   return Number(id.slice(id.lastIndexOf('-') + 1));
-}
-
-async function timeOf(path: string): Promise<Milliseconds | undefined> {
-  return (await ifThere(`look at ${path}`, stat(path)))?.mtimeMs;
-}
-
-/** Made of its bytes: a slice of the whole hash would keep all of it in memory. */
-function hashOf(text: string): string {
-  return hash('sha256', text, 'buffer').toString('hex', 0, 10);
 }

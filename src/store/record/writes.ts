@@ -11,16 +11,16 @@ export type UserName = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 export interface WritePlace {
   /** Takes the locks of all these names by their folded form, in the order of their hashes, or none. */
   tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder>;
-  /** Of all runs. With the user's lock it is up to date; without it (a dry run, a question) it locks nothing. */
-  known(users: readonly UserName[]): Promise<readonly KnownWrites[]>;
+  /** Writes of other runs for each user. With the user's lock all of them; without it (a dry run) it locks nothing. */
+  known(users: readonly UserName[]): Promise<readonly (readonly RecordedWrite[])[]>;
   /** A line before each attempt of a write, on disk when this resolves. @throws Failure: then nothing may be sent */
   begin(write: BegunWrite): Promise<void>;
   /** How a write ended, or what is known of it since. `id` may be of an earlier run (`known`). */
   end(id: string, what: WriteEnd): Promise<void>;
-  /** The writes of other runs of the origin. */
+  /** The writes of all runs of the origin. */
   underWay(): Promise<OtherWrites>;
   /** First creations of the origin that are open and younger than a day. */
-  openFirsts(): Promise<readonly OpenFirst[]>;
+  openFirsts(): Promise<readonly FirstWrite[]>;
   /** The run ends: what is pending or open stays for the next one. */
   close(): Promise<void>;
 }
@@ -36,6 +36,31 @@ export interface LockHolder {
   readonly progress: string;
   /** The way out where it cannot be seen from here whether the holder still runs: nobody waits for it. */
   readonly remedy?: string | undefined;
+}
+
+/** Takes locks one after the other, or none of them. */
+export async function takeAll<T>(
+  wanted: readonly T[],
+  take: (one: T) => Promise<UserLock | LockHolder>,
+): Promise<UserLock | LockHolder> {
+  const taken: UserLock[] = [];
+  const release = async (): Promise<void> => {
+    for (const lock of taken.splice(0).reverse()) await lock.release();
+  };
+  try {
+    for (const one of wanted) {
+      const lock = await take(one);
+      if ('release' in lock) taken.push(lock);
+      else {
+        await release();
+        return lock;
+      }
+    }
+    return { release };
+  } catch (cause) {
+    await release();
+    throw cause;
+  }
 }
 
 /** The contents of a write. */
@@ -65,13 +90,13 @@ export interface BegunWrite {
 
 export type WriteEnd =
   /** Nothing was changed. */
-  | { readonly is: 'refused' }
+  { readonly is: 'refused' } | { readonly is: 'shown' } | { readonly is: 'not carried out' } | KeptEnd;
+
+export type KeptEnd =
   /** A creation is open until it is `shown`; a change that gives a name is pending for its `settle`. */
   | { readonly is: 'answered'; readonly status: number; readonly key_end?: string | undefined }
   /** Pending until it is `shown`, or counts as `not carried out`; n is 0: it was not, and was not sent again. */
-  | { readonly is: 'no answer'; readonly n: number }
-  | { readonly is: 'shown' }
-  | { readonly is: 'not carried out' };
+  | { readonly is: 'no answer'; readonly n: number };
 
 /** The writes for one user. Moments are on the clock `elapsed` of this run; one in the future counts as now. */
 export interface KnownWrites {
@@ -112,18 +137,68 @@ export interface OpenFirst extends OpenWrite {
   readonly isOf: (user: UserName) => boolean;
 }
 
+/** A write that is under way, pending or open, as a place has recorded it. */
+export interface RecordedWrite extends WritingRun {
+  readonly id: string;
+  readonly asked: AskedWrite;
+  /** Whether it is of the very name, and not of a similar one. */
+  readonly isExact: boolean;
+  /** Undefined while it is under way. `time`: by the clock of the place. */
+  readonly end?: (KeptEnd & { readonly time: Milliseconds }) | undefined;
+  /** When it ended, on the clock of this run. */
+  readonly endedAt?: Milliseconds | undefined;
+}
+
+export interface FirstWrite extends RecordedWrite {
+  readonly isOf: (user: UserName) => boolean;
+}
+
+const day: Milliseconds = 86_400_000;
+
+/**
+ * Whether nobody needs to know of it: a name that was given may be shown late, but not later than `settle`; what was
+ * not processed counts among the requests without a response for a day.
+ */
+export function isForgotten(
+  { asked, end, endedAt = Infinity }: Pick<RecordedWrite, 'asked' | 'end' | 'endedAt'>,
+  now: Milliseconds,
+): boolean {
+  if (end?.is === 'answered') return asked.kind === 'change' && now >= endedAt + asked.settle;
+  return end?.n === 0 && now >= endedAt + day;
+}
+
+/** What the records of all places say of one user. Of two ends of one write the later counts, and the greater n. */
+export function knownOf(writes: readonly RecordedWrite[], now: Milliseconds): KnownWrites {
+  const pending = new Map<string, PendingWrite>();
+  const open = writes.flatMap((write) => (write.isExact ? (openOf(write) ?? []) : []));
+  for (const write of writes) {
+    const { id, run, command, asked, end, endedAt } = write;
+    if (!end || endedAt === undefined || openOf(write) || isForgotten(write, now)) continue;
+    const known = pending.get(id);
+    const ended = Math.max(endedAt, known?.ended ?? endedAt);
+    const n = Math.max(end.is === 'answered' ? 1 : end.n, known?.n ?? 0);
+    pending.set(id, { id, run, command, asked, ended, n });
+  }
+  return {
+    pending: [...pending.values()].sort((one, other) => one.ended - other.ended),
+    open: open.sort((one, other) => one.time - other.time).at(-1),
+  };
+}
+
+/** Undefined for anything but an answered creation. */
+export function openOf({ id, run, command, asked, end, endedAt }: RecordedWrite): OpenWrite | undefined {
+  if (end?.is !== 'answered' || asked.kind !== 'creation' || endedAt === undefined) return undefined;
+  const { status, time, key_end } = end;
+  return { id, run, command, status, time, answered: endedAt, key_end };
+}
+
 export interface OtherWrites {
-  /** Those that are pending or under way; of a run that has ended, until n times `settle` after the end. */
-  readonly counted: readonly CountedWrite[];
+  /** Those that are pending or under way, each with its `settle`; of an ended run, until n times that after the end. */
+  readonly counted: ReadonlyMap<string, Milliseconds>;
   readonly latest: Latest;
 }
 
-export interface CountedWrite {
-  readonly id: string;
-  readonly settle: Milliseconds;
-}
-
-/** Numbers that only grow: of the latest write that began, and of the latest that was answered or shown. */
+/** Of other runs, numbers that only grow: of the latest write that began, and that was answered or shown. */
 export interface Latest {
   readonly begun: number;
   readonly passed: number;

@@ -1,10 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import { schemaSql, statements } from '../../../src/store/ledger/ledger-sql.ts';
 import { stateIn } from '../../../src/store/ledger/ledger-rows.ts';
-import { ledgerWrites, type Ask } from '../../../src/store/ledger/ledger-writes.ts';
-import { noWrites, type AskedWrite, type UserLock, type WritePlace } from '../../../src/store/record/writes.ts';
+import { LedgerWrites, type Ask } from '../../../src/store/ledger/ledger-writes.ts';
+import { knownOf, type AskedWrite, type UserLock, type WritePlace } from '../../../src/store/record/writes.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { needs } from '../../helpers/needs.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -34,7 +35,8 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     const named = { token, run: token, command: 'license apply', note: () => undefined };
     const [about] = await connection.ask(statements.about, []);
     const run = { ...named, settle: 5000, requestLimit: 30_000 };
-    const place = await ledgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host);
+    const place = new LedgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host);
+    await place.open();
     return { place, connection, locks: new Map<string, UserLock>(), ids: [] };
   };
   for (let number = 0; number < 3; number += 1) runs[number] = await begin();
@@ -49,10 +51,14 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
       async lock() {
         const lock = await place.tryLock([user(name), user(chance.pick(names))]);
         if ('release' in lock) locks.set(name, lock);
+        else await turn();
+        await place.underWay();
         return 'release' in lock ? 'taken' : lock.holder.replace(/since.*/, '');
       },
       async release() {
         await locks.get(name)?.release();
+        await turn();
+        await place.underWay();
         return locks.delete(name);
       },
       async begin() {
@@ -78,7 +84,8 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         return is;
       },
       async known() {
-        const [{ pending, open } = noWrites] = await place.known([user(name)]);
+        const [writes = []] = await place.known([user(name)]);
+        const { pending, open } = knownOf(writes, realClock.elapsed());
         const [first] = pending;
         if (first && chance.happens(0.5)) await place.end(first.id, { is: 'not carried out' });
         await place.underWay();
@@ -92,7 +99,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         const { counted, latest } = await place.underWay();
         const grown = [latest.begun > marks.begun, latest.passed > marks.passed, latest.passed > marks.begun];
         marks = latest;
-        return [counted.map((one) => `${one.id} ${one.settle}`).sort(), grown];
+        return [[...counted].sort(), grown];
       },
       firsts: async () => (await place.openFirsts()).map((one) => [one.id, one.isOf(user(name))]).sort(),
       async die() {

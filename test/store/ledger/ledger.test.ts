@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { ledgerVersion, statements } from '../../../src/store/ledger/ledger-sql.ts';
 import { Ledger, ledgerScript } from '../../../src/store/ledger/ledger.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
-import { noWrites, type AskedWrite, type UserLock, type WritePlace } from '../../../src/store/record/writes.ts';
+import { knownOf, type AskedWrite, type UserLock, type WritePlace } from '../../../src/store/record/writes.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { failureOf } from '../place.ts';
@@ -49,9 +50,9 @@ describe('a ledger', needs('postgresql'), () => {
   const write = (id: string, ...names: string[]) => ({ id, users: names.map((name) => user(name)), asked });
 
   async function knownBy(writes: WritePlace, name: string, app_code = 7) {
-    const [unknown, known] = await writes.known([user('nobody'), user(name, app_code)]);
-    expect(unknown?.open).toBeUndefined();
-    return known ?? noWrites;
+    const [unknown, known = []] = await writes.known([user('nobody'), user(name, app_code)]);
+    expect(unknown?.some(({ isExact }) => isExact)).toBe(false);
+    return knownOf(known, realClock.elapsed());
   }
 
   async function locked(writes: WritePlace, ...names: string[]): Promise<UserLock> {
@@ -71,6 +72,8 @@ describe('a ledger', needs('postgresql'), () => {
     await (await locked(other, 'ben')).release();
     expect(await other.tryLock([user('ada', 8)])).toHaveProperty('release');
     await lock.release();
+    await turn();
+    await one.underWay();
     await locked(other, 'Ada');
   });
 
@@ -79,6 +82,8 @@ describe('a ledger', needs('postgresql'), () => {
     await locked(one, 'yve');
     expect(await other.tryLock([user('xan'), user('yve')])).toHaveProperty('holder');
     await (await locked(one, 'xan', 'Xan')).release();
+    await turn();
+    await one.underWay();
     await locked(other, 'xan');
   });
 
@@ -161,12 +166,7 @@ describe('a ledger', needs('postgresql'), () => {
     await writes.end('f-1', { is: 'answered', status: 201 });
     const other = await writesOf();
     const [first] = await other.openFirsts();
-    expect([first?.id, first?.app_code, first?.isOf(user('first')), first?.isOf(user('First'))]).toEqual([
-      'f-1',
-      7,
-      true,
-      false,
-    ]);
+    expect([first?.id, first?.isOf(user('first')), first?.isOf(user('First'))]).toEqual(['f-1', true, false]);
     await cluster.query(`UPDATE chatelaine.write SET ended = ended - interval '25 hours' WHERE id = 'f-1'`);
     expect(await other.openFirsts()).toEqual([]);
   });
@@ -179,10 +179,10 @@ describe('a ledger', needs('postgresql'), () => {
     await one.begin(write('k-1', 'kim'));
     await one.begin(write('k-2', 'lou'));
     await one.end('k-1', { is: 'no answer', n: 2 });
-    const ids = async () => (await other.underWay()).counted.filter(({ id }) => id.startsWith('k-'));
+    const ids = async () => [...(await other.underWay()).counted].filter(([id]) => id.startsWith('k-')).sort();
     expect(await ids()).toEqual([
-      { id: 'k-1', settle: 5000 },
-      { id: 'k-2', settle: 5000 },
+      ['k-1', 5000],
+      ['k-2', 5000],
     ]);
     const { latest } = await other.underWay();
     expect(latest.begun).toBeGreaterThan(before.begun);
@@ -305,34 +305,20 @@ describe('a ledger', needs('postgresql'), () => {
     const shown = async (name: string) => (await database.query(`SHOW ${name}`, [], { signal }))[0]?.[name];
     expect([await shown('application_name'), await shown('tcp_user_timeout')]).toEqual(['chatelaine', '0']);
     await database.query('SET synchronous_commit = off', [], { signal });
-    await database.query(statements.settings, [], { signal });
+    await database.query(statements.enter, [], { signal });
     const names = ['tcp_user_timeout', 'tcp_keepalives_idle', 'idle_session_timeout', 'default_transaction_isolation'];
     const values: unknown[] = [];
     for (const name of [...names, 'synchronous_commit']) values.push(await shown(name));
     expect(values).toEqual(['30000', '15', '0', 'read committed', 'on']);
   });
 
-  test('where the role has no connection left, a run waits for one', async () => {
-    await cluster.query('CREATE ROLE narrow LOGIN CONNECTION LIMIT 1');
-    await cluster.query(grantTo('narrow'));
-    const url = cluster.url.replace('tester@', 'narrow@');
-    const first = ledgerAt(url);
-    await writesOf(first);
-    const notes: string[] = [];
-    await writesOf(ledgerAt(url), (text) => {
-      notes.push(text);
-      void first.close();
-    });
-    expect(notes).toEqual([expect.stringMatching(/takes no more connections.*; waiting for a free one$/)]);
-  });
-
   test('the database holds neither names nor hashes that can be guessed without the salt', async () => {
     const writes = await writesOf();
     await locked(writes, 'olga-4711');
     await writes.begin(write('o-1', 'olga-4711'));
-    const sent = hash('sha256', 'olga-4711', 'buffer');
+    const sent = hash('sha256', 'olga-4711', 'hex');
     const [row] = await cluster.query(
-      `SELECT string_agg(to_jsonb(w)::text, ' ') AS rows, count(*) FILTER (WHERE w.exact IN ($1, sha256($1)))::integer AS guessed
+      `SELECT string_agg(to_jsonb(w)::text, ' ') AS rows, count(*) FILTER (WHERE w.exact IN ($1, encode(sha256(decode($1, 'hex')), 'hex')))::integer AS guessed
        FROM chatelaine.write w`,
       [sent],
     );

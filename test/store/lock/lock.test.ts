@@ -17,8 +17,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
-import { acquireLock, withLock } from '../../../src/store/lock/lock.ts';
-import { lockFolder } from '../../../src/store/lock/lock-folder.ts';
+import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { failureOf, place } from '../place.ts';
 import { bundleProgram, ended, printed, start, startUnder, type Program } from '../spawning.ts';
@@ -97,26 +96,6 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
     hint: `Run the command again when it has ended; ${path} is free then.`,
   });
   expect(still.clock.now()).toBeGreaterThanOrEqual(wait);
-});
-
-test('a lock that was waited for in vain is waited for a second from then on, until it was free', async () => {
-  const host = place();
-  const path = join(host.folder, 'x.lock');
-  const clock = sleptClock();
-  const waited = async (): Promise<number> => {
-    const [begin, release] = [clock.now(), await acquireLock(path, host)];
-    expect((await failureOf(() => acquireLock(path, { system: host.system, clock }))).kind).toBe('unavailable');
-    await release();
-    return clock.now() - begin;
-  };
-  const held = await acquireLock(path, host);
-  const still = { system: host.system, clock };
-  await failureOf(() => acquireLock(path, still));
-  expect(clock.now()).toBeGreaterThanOrEqual(30_000);
-  await failureOf(() => acquireLock(path, still));
-  expect(clock.now()).toBeLessThan(32_000);
-  await held();
-  expect(await waited()).toBeGreaterThanOrEqual(30_000);
 });
 
 test('waiting ends with the reason of the signal', async () => {
