@@ -41,6 +41,14 @@ test.each(['docs/install.md', 'man/scripting.md'])('%s tells how to install this
   expect([...new Set(named)]).toEqual([version]);
 });
 
+test.each(['README.md', 'docs/install.md'])('%s names the versions of Node that package.json allows', (file) => {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly engines: { readonly node: string };
+  };
+  const [, first = '', next = ''] = /^\^(\S+) \|\| >=(\S+)\.0$/.exec(engines.node) ?? [];
+  expect(readFileSync(file, 'utf8').replace(/\s+/g, ' ')).toContain(`Node 20 from ${first} on, or ${next} or newer`);
+});
+
 test.runIf(tag !== undefined)('the tag is that of the version, and nothing is left unreleased', () => {
   expect(tag).toBe(`v${version}`);
   expect(newest?.title.split(' ')[0], 'CHANGELOG.md has no section of the version').toBe(version);
