@@ -94,7 +94,7 @@ function isNoLack({ is }: FileAnswer): boolean {
 
 /** A file that there is, and that is not kept: refused, or larger than is allowed. */
 function isLack({ is, content = '' }: FileAnswer, { plan }: ChatEnded): boolean {
-  return is === 'refused' || is === 'other' || content.length > (plan.sizes?.file ?? 100) * 1_000_000;
+  return is === 'refused' || is === 'other' || content.length > (plan.sizes?.file ?? 100_000_000);
 }
 
 /** Whether a run has to end with 8, since there are files that it cannot keep. */

@@ -38,14 +38,18 @@ export async function exchange(
     if (!(outlasts && isOutlasted(reason) && cancellation.isSent)) cancellation.cancel(reason);
   };
   signal.addEventListener('abort', stop);
+  let unread: Readable | undefined;
   try {
     const { status, headers, body } = await receiveHead(dispatch, options, cancellation);
+    unread = body;
     const content = decompress(body, headers['content-encoding']);
     let bytes = new Uint8Array();
     if (download && status === 200) await download.take(headers, upTo(download.maxBytes, content, 'file too large'));
     else bytes = await bytesOf(upTo(bodyLimit, content, 'body too large'));
     return new Answer({ method, url: shown, status }, headers, bytes);
   } finally {
+    // Who refuses a download by its headers reads nothing of it.
+    unread?.destroy();
     cancelAlarm();
     signal.removeEventListener('abort', stop);
   }
@@ -81,6 +85,8 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
             done(cause);
           },
         });
+        // The connection may break before the reader begins, who is then told by the iterator.
+        body.on('error', () => undefined);
         resolve({ status, headers, body });
       },
       onResponseData(controller, chunk) {

@@ -194,3 +194,30 @@ test.each(['HTTP/1.1 200 OK\r\nConnection: close', 'HTTP/1.0 200 OK'])(
     expect(received).toEqual(lengths);
   },
 );
+
+test('a download whose connection breaks before its reader begins, or that nobody reads, ends with its connection', async () => {
+  const closed: Promise<unknown>[] = [];
+  const server = createTcpServer((socket) => {
+    closed.push(once(socket, 'close'));
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nbeginning');
+      if (closed.length === 1) setImmediate(() => socket.destroy());
+    });
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const late: Download['take'] = async (_headers, body) => {
+    await closed[0];
+    // Until then the client has seen it too.
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    for await (const _chunk of body);
+  };
+  const { signal } = new AbortController();
+  await expect(client(port, signal, 1000, { maxBytes: 1_000_000, take: late })()).rejects.toThrow();
+
+  const take: Download['take'] = () => Promise.reject(new Error('refused by its headers'));
+  await expect(client(port, signal, 1000, { maxBytes: 1_000_000, take })()).rejects.toThrow('refused by its headers');
+  await closed[1];
+});
