@@ -119,7 +119,7 @@ function nextMessages(request: RawRequest, { body, http }: Answer): Parameters |
     return undefined;
   const edge = end === 'found_newest' ? messages.at(-1) : messages[0];
   if (!isObject(edge) || typeof edge['id'] !== 'number')
-    throw new Failure('incomplete', 'the server says that there are more messages, and sends none', { http });
+    throw new Failure('incomplete', 'the server says that there are more messages, but sends none', { http });
   const others = query.filter(([name]) => name !== 'anchor' && name !== 'include_anchor');
   return [['anchor', String(edge['id'])], ...others, ['include_anchor', 'false']];
 }

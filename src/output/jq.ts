@@ -87,7 +87,7 @@ function throwLate(cause: unknown): never {
 
 function filterFailure(problem: string, hint = ''): Failure {
   return new Failure('rejected', `--jq: ${problem}`, {
-    hint: `What the command did stays done. Look at its result with -o json.${hint}`,
+    hint: `The changes of the command were made. See its result with -o json.${hint}`,
     retryable: false,
   });
 }

@@ -48,7 +48,7 @@ function isClosedPipe(error: unknown): boolean {
 
 function unwritten(cause: unknown): Failure {
   return new Failure('incomplete', `The result could not be written: ${systemReason(cause)}`, {
-    hint: 'What was done stays done; only its output is missing or cut. Look before you repeat a command that writes.',
+    hint: 'The changes were made; only the output is missing or incomplete. Check before you repeat a command that writes.',
     retryable: false,
     cause,
   });

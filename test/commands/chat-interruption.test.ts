@@ -36,7 +36,7 @@ async function runUntil(line: string, last: string, answers: Readonly<Record<str
   return { ...(await runAlone(`${line} -o json`, { env, interrupt: stop.signal })), seen };
 }
 
-const inDoubt = 'interrupted; the request may or may not have been carried out';
+const inDoubt = 'interrupted; the request may or may not have been processed';
 
 test.each([
   ['settings set color_scheme=dark', 'PATCH /settings 2', 'interrupted', {}],

@@ -59,7 +59,7 @@ test('a server that says nothing is asked once, for ten seconds', async () => {
   const server = (JSON.parse(stdout) as Row[]).filter(({ subject }) => subject === 'environment licensing');
   expect(exitCode).toBe(7);
   expect(server.map(({ check, status, detail }) => [check, status, detail])).toEqual([
-    ['credential', 'problem', `timeout: no complete answer from 127.0.0.1:${port} within 10s`],
+    ['credential', 'problem', `timeout: no complete response from 127.0.0.1:${port} within 10s`],
   ]);
   expect(seen).toHaveLength(1);
 });

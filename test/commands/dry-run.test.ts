@@ -75,7 +75,7 @@ test('an archive of another selection is refused in a dry run too', async () => 
   const home = emptyHome();
   await run(`archive pull ${home}/kept --channel general --topic lunch`, { home });
   const { exitCode, error } = await run(`archive pull ${home}/kept --channel general -n -o json`, { home });
-  expect([exitCode, error?.message]).toEqual([2, expect.stringContaining('was begun with another selection')]);
+  expect([exitCode, error?.message]).toEqual([2, expect.stringContaining('was started with another selection')]);
 });
 
 /**

@@ -157,7 +157,7 @@ describe('hints', () => {
 
     service.done();
     expect(exitCode).toBe(5);
-    expect(error?.message).toBe("the server does not find the view 'narrow/is/alerted', which its list shows");
+    expect(error?.message).toBe("the server cannot find the view 'narrow/is/alerted', although it lists it");
   });
 
   test.each([['messages fetch --limit 1 -o json', { anchor: 'newest', num_before: '1', num_after: '0' }]])(

@@ -82,7 +82,7 @@ describe('in a delete call', () => {
     expect({ code: next.code, error: errorOf(next).message }).toMatchObject({
       code: 8,
       error: expect.stringContaining(
-        'the last delete call of an earlier run has no answer; 2 messages were left before it',
+        'the last delete call of an earlier run had no response; 2 messages were left before it',
       ) as string,
     });
   });
@@ -191,7 +191,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     run.child.kill(signal);
     const done = await run.ended;
     expect(done.code).toBe(exit);
-    expect(errorOf(done).message).toContain('may or may not have been carried out');
+    expect(errorOf(done).message).toContain('may or may not have been processed');
   });
 
   long('ends sandbox serve: its data stay, its port is free', async () => {

@@ -24,7 +24,7 @@ describe.each(['101', '000', '001', '099', '100'])('an answer with the status %s
     const { error } = await runAlone(`${line} --retries 0 -o json`, { env: envOf(port) });
     expect({ exit: error?.exit, message: error?.message }).toEqual({
       exit,
-      message: expect.stringContaining('broke before the answer was complete') as string,
+      message: expect.stringContaining('broke before the response was complete') as string,
     });
   });
 });
@@ -49,7 +49,7 @@ describe('what is no HTTP is named, with the way it begins and no more', () => {
       const { error } = await runAlone('license list --retries 0 -o json', { env: envOf(port) });
       expect(error).toMatchObject({
         exit: 7,
-        message: `127.0.0.1:${port} answers, but not in HTTP: ${shown}`,
+        message: `127.0.0.1:${port} responds, but not in HTTP: ${shown}`,
         hint: 'Check the scheme and the port of the URL.',
       });
     }
@@ -79,7 +79,7 @@ describe('a head that is not HTTP is named, and the request is not sent again', 
     const { port } = await openSpeaker(text, 'when asked');
     const { error, slept } = await runAlone('license list -o json', { env: envOf(port) });
     expect(error).toMatchObject({ exit: 7, hint: 'Check the scheme and the port of the URL.' });
-    expect(error?.message).toMatch(new RegExp(`^127.0.0.1:${port} answers, but not in HTTP: .*${reason.source}`, 'i'));
+    expect(error?.message).toMatch(new RegExp(`^127.0.0.1:${port} responds, but not in HTTP: .*${reason.source}`, 'i'));
     expect(slept).toEqual([]);
   });
 });
@@ -94,7 +94,7 @@ describe.each(lines)('the login page of an access proxy: %s', (line) => {
     const { port } = await openOrigin(() => ({ status, body: page, headers: { 'content-type': 'text/html' } }));
     const { error } = await runAlone(`${line} -o json`, { env: envOf(port) });
     expect(error).toMatchObject({ exit: 4, hint: access });
-    expect(error?.message).toMatch(new RegExp(`or a proxy before it refused \\(${status}\\): Sign in · Access$`));
+    expect(error?.message).toMatch(new RegExp(`or a proxy in front of it refused \\(${status}\\): Sign in · Access$`));
   });
 
   test.each([

@@ -99,7 +99,7 @@ describe('while connecting', () => {
     [
       'answers nonsense',
       'nonsense\r\n\r\n',
-      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its answer is not HTTP)`,
+      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its response is not HTTP)`,
     ],
   ])('a proxy that %s is a connection that was not made', async (_what, said, message) => {
     const { port } = await listen((socket) => socket.end(said));
@@ -204,7 +204,7 @@ describe('compressed answers', () => {
     const { error } = await at(await answering('gzip', body), 'license list --retries 0');
     expect(error).toMatchObject({
       exit: 7,
-      message: expect.stringContaining('broke before the answer was complete') as string,
+      message: expect.stringContaining('broke before the response was complete') as string,
     });
   });
 });
@@ -217,7 +217,7 @@ describe('hostile answers', () => {
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list --retries 0');
     expect(error).toMatchObject({
       exit: 7,
-      message: expect.stringContaining('broke before the answer was complete') as string,
+      message: expect.stringContaining('broke before the response was complete') as string,
     });
   });
 
@@ -236,7 +236,7 @@ describe('hostile answers', () => {
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list');
     expect(error).toMatchObject({
       exit: 7,
-      message: `the headers of the answer of 127.0.0.1:${port} are larger than Node takes`,
+      message: `the response headers of 127.0.0.1:${port} are larger than Node accepts`,
       hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
       retryable: false,
     });

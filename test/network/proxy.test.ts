@@ -73,7 +73,7 @@ describe('an https origin', needs('openssl'), () => {
     const env = { CHATELAINE_BASE_URL: 'https://licenses.test', HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const unit = { CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
     const { error } = await runAlone('license edit KEY-1 --size-allowance 4 -o json', { env: { ...unit, ...env } });
-    const message = `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its answer is not HTTP)`;
+    const message = `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its response is not HTTP)`;
     expect(error).toMatchObject({ exit: 7, message, hint: 'Check HTTPS_PROXY and NO_PROXY.' });
   });
 

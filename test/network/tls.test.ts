@@ -111,7 +111,7 @@ describe('certificates', needs('openssl'), () => {
     [
       'speaks an old TLS alone',
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-      'speaks none of the versions of TLS that Node takes (ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION)',
+      'supports no TLS version that Node accepts (ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION)',
     ],
     [
       'asks the client for a certificate in TLS 1.2',
@@ -158,7 +158,7 @@ describe('certificates', needs('openssl'), () => {
 
   test.each([
     ['/nowhere/ca.pem', 'cannot use the CA file /nowhere/ca.pem: no such file or directory'],
-    ['package.json', 'cannot use the CA file package.json: it holds no PEM certificate'],
+    ['package.json', 'cannot use the CA file package.json: it contains no PEM certificate'],
   ])('--ca-file %s is reported before anything is sent', async (file, message) => {
     const { port, connections } = await openOrigin(() => ({}), authority.issue('DNS:localhost'));
     const ran = await list(`https://localhost:${port}`, `--ca-file ${file}`);
@@ -209,8 +209,8 @@ test('a service that never answers is reported as a time-out', async () => {
   const ran = await list(`http://127.0.0.1:${port}`, '--timeout 1h --retries 1', { alarm });
   expect(ran.error).toMatchObject({
     exit: 7,
-    message: `timeout: no complete answer from 127.0.0.1:${port} within 1h`,
-    hint: 'Run the command again, or give --timeout more.',
+    message: `timeout: no complete response from 127.0.0.1:${port} within 1h`,
+    hint: 'Run the command again, or increase --timeout.',
   });
   expect(seen).toHaveLength(2);
 });

@@ -76,7 +76,7 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
           exitCode: 3,
           stderr:
             `chatelaine: the folder ${config} can be written by other users (mode ${(mode & 0o777).toString(8)})\n` +
-            `hint: Check what it holds, then: chmod 700 ${config}\n`,
+            `hint: Check what it contains, then: chmod 700 ${config}\n`,
         });
       }
       expect(hasRun()).toBe(false);
@@ -113,7 +113,7 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
       subject: config,
       status: 'problem',
       detail: `the folder ${config} can be written by other users (mode 777)`,
-      advice: `Check what it holds, then: chmod 700 ${config}`,
+      advice: `Check what it contains, then: chmod 700 ${config}`,
     });
   });
 

@@ -473,7 +473,7 @@ function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
   const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && at < until && client !== run);
   if (!isLast || last.client === run || last.client.exit !== undefined) return [];
   const [, count] =
-    /last delete call (?:of an earlier run has no answer|failed); (\d+) messages were left/.exec(run.stderr) ?? [];
+    /last delete call (?:of an earlier run had no response|failed); (\d+) messages were left/.exec(run.stderr) ?? [];
   // A run that ends with another failure says that one.
   if (count === undefined && (last.end?.is === 'answered' || (run.exit !== 8 && run.exit !== 0))) return [];
   // People may have come between the look and the call.

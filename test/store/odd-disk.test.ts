@@ -82,7 +82,7 @@ test('the steps of a run and the data of a sandbox whose last line was cut are r
 
 test('a full disk fails a step of a run, and the next run continues from what was whole', async () => {
   const { folder } = place();
-  const said = `7 disk full: cannot write ${join(folder, 'run.ndjson')}. Make room, then run the same command again.`;
+  const said = `7 disk full: cannot write ${join(folder, 'run.ndjson')}. Free some space, then run the same command again.`;
   expect(await runOn('full="step":2', 'steps', folder)).toMatchObject({
     stdout: `2: ${said}\n`,
     stderr: '',

@@ -96,7 +96,7 @@ function notOfTheApi(answer: Answer): Failure {
     new Failure(kind, `${what} (${status})${words === '' ? '' : `: ${words}`}`, { hint, http });
   if (isTrouble(status)) return failure('unavailable', 'the chat server is not available');
   if (status === 401 || status === 403)
-    return failure('auth', 'the chat server or a proxy before it refused', pageHint);
+    return failure('auth', 'the chat server or a proxy in front of it refused', pageHint);
   const hint = status === 404 ? 'Check the site URL of the profile.' : undefined;
   return failure('rejected', 'the chat server refused the request', hint);
 }

@@ -108,8 +108,8 @@ function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answe
 function notMessages({ http }: Answer, at?: number, id?: unknown): Failure {
   const what =
     at === undefined
-      ? 'the chat server answered success without a list of messages'
-      : `message ${at + 1} of the response has ${id === undefined ? 'no id' : `an id that is no integer: ${writeJson(id)}`}`;
+      ? 'the chat server reported success without a list of messages'
+      : `message ${at + 1} of the response has ${id === undefined ? 'no id' : `an id that is not an integer: ${writeJson(id)}`}`;
   return new Failure('unavailable', what, { http });
 }
 

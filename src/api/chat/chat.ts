@@ -237,11 +237,11 @@ export async function fetchKey(send: Send, email: string, password: Secret): Pro
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'auth') throw cause;
     throw cause.as('auth', cause.message, {
-      hint: 'Check address and password. Where the organization signs in by other means, leave out --password and paste the key: in the app, Settings, Account & privacy, API key.',
+      hint: 'Check address and password. If the organization signs in some other way, omit --password and paste the key: in the app, Settings, Account & privacy, API key.',
     });
   }
   const key = isObject(answer.body) ? answer.body['api_key'] : undefined;
   if (typeof key === 'string' && key !== '') return new Secret(key);
   const { http } = answer;
-  throw new Failure('unavailable', 'the chat server took the password and answered without a key', { http });
+  throw new Failure('unavailable', 'the chat server accepted the password, but its response has no key', { http });
 }

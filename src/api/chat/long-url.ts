@@ -9,7 +9,7 @@ import { partsOf } from './narrow-words.ts';
 export function withinUrl(send: Send): Send {
   return async (call) => {
     const bytes = call.path.sent.length + queryOf(call).length;
-    if (bytes > maxRequestLine) throw usage(tooLong(call, bytes), `Servers take ${maxRequestLine} bytes.`);
+    if (bytes > maxRequestLine) throw usage(tooLong(call, bytes), `Servers accept ${maxRequestLine} bytes.`);
     const answer = await send(call);
     if (answer.status !== 414) return answer;
     const http = { ...answer.http, url: answer.http.url.replace(/\?.*/s, '') };

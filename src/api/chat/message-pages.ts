@@ -124,8 +124,8 @@ async function isHidden<M extends MessageHead>(chat: MessageSource<M>, query: Me
 
 /** The failure of a page with nothing new that is not the last; `edge` is the last message before it. */
 function unexplainedEnd(edge: number | undefined): Failure {
-  const what = 'the server shows no further message, but does not say that there is none';
-  const hint = 'Run the same command again. If it stays so, check the site URL of the profile, and any proxy.';
+  const what = 'the server sent nothing more, but did not mark the list as complete';
+  const hint = 'Run the same command again. If this persists, check the site URL of the profile, and any proxy.';
   if (edge === undefined) return new Failure('unavailable', what, { hint });
   return new Failure('incomplete', `the list ends at message ${edge}: ${what}`, { hint });
 }

@@ -49,7 +49,7 @@ function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number
   if (!/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
   const namesAddress = narrow.some((term) => String(partsOf(term)[1]).includes('@'));
   const hidden = 'The organization may hide addresses: name the user by the id (sender_id in a message).';
-  const hint = namesAddress ? hidden : 'Give the whole name, an address, or an id (sender_id in a message).';
+  const hint = namesAddress ? hidden : 'Give the complete name, an address, or an id (sender_id in a message).';
   return refused.as('rejected', refused.message, { hint });
 }
 

@@ -105,7 +105,7 @@ async function temporaryCall(send: Send, upload: UploadPath): Promise<Call> {
   const base = answer.http.url.slice(0, answer.http.url.indexOf('/api/v1/user_uploads/'));
   const target = typeof url === 'string' && URL.canParse(url, `${base}/`) ? new URL(url, `${base}/`) : undefined;
   if (!target?.href.startsWith(`${base}/`))
-    throw new Failure('rejected', 'its temporary address is not of this server', { http: answer.http });
+    throw new Failure('rejected', 'its temporary URL is not on this server', { http: answer.http });
   const places = target.href.slice(base.length + 1, target.href.length - target.search.length - target.hash.length);
   return {
     method: 'GET',

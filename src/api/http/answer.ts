@@ -101,7 +101,7 @@ export function isPage({ text }: Answer): boolean {
 function foreignKind(answer: Answer): string {
   if (isPage(answer)) return 'an HTML page';
   if (answer.text.trim() === '') return 'nothing';
-  if (answer.body !== undefined) return 'JSON that is not of this API';
+  if (answer.body !== undefined) return 'JSON that is not from this API';
   return isTooDeep(answer.text) ? 'JSON that is nested too deep' : 'something that is not JSON';
 }
 
@@ -133,7 +133,7 @@ function targetOf({ headers, http }: Answer): string | undefined {
 
 /** A request of which nobody knows whether it was carried out. It is not sent again; `what` says how it ended. */
 export function unconfirmed(what: string, details: Failure['details'], kind: FailureKind = 'unknown'): Failure {
-  const message = `${what}; the request may or may not have been carried out`;
+  const message = `${what}; the request may or may not have been processed`;
   return new Failure(kind, message, { ...details, retryable: false });
 }
 

@@ -167,7 +167,7 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
           if ('code' in cause && cause.code === 'UND_ERR_SOCKET')
             reject(new TransportError('proxy hangs up', { at, cause }));
           else if (cause.name === 'HTTPParserError')
-            reject(new TransportError('proxy refuses', { at, detail: 'its answer is not HTTP', cause }));
+            reject(new TransportError('proxy refuses', { at, detail: 'its response is not HTTP', cause }));
           else reject(isBug(cause) ? cause : connectError(cause, at, proxy.host));
         },
       },
@@ -184,7 +184,7 @@ async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal)
   if (systemCa) texts.push(...systemCertificates(await import('node:tls')));
   const trusted = createSecureContext();
   const native: unknown = trusted.context;
-  if (!canAdd(native)) throw new Error('the TLS context of this Node takes no further authority');
+  if (!canAdd(native)) throw new Error('this Node accepts no additional certificate authority');
   for (const pem of texts) native.addCACert(pem);
   return trusted;
 }
@@ -215,7 +215,7 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     if (blocks.length === 0)
       throw usage(
-        'it holds no PEM certificate',
+        'it contains no PEM certificate',
         `From DER: openssl x509 -inform DER -in ${shellWord(file)} -out ca.pem`,
       );
     // TLS itself leaves out what it cannot read.

@@ -75,7 +75,7 @@ const causes = {
     'The server needs a new certificate, unless the clock of this computer is wrong.',
   ),
   'certificate of the future': tls('the certificate of {at} is not valid yet', 'Check the clock of this computer.'),
-  'old TLS': tls('{at} speaks none of the versions of TLS that Node takes', 'The server needs TLS 1.2 or newer.'),
+  'old TLS': tls('{at} supports no TLS version that Node accepts', 'The server needs TLS 1.2 or newer.'),
   'client certificate': tls(
     '{at} asks for a certificate of the client',
     'chatelaine sends none: use an address that does not ask for one.',
@@ -86,28 +86,28 @@ const causes = {
   ),
   'not HTTP': {
     ...unusable,
-    says: '{at} answers, but not in HTTP: {detail}',
+    says: '{at} responds, but not in HTTP: {detail}',
     hint: 'Check the scheme and the port of the URL.',
   },
   timeout: {
     ...unconfirmed,
-    says: 'timeout: no complete answer from {host} within {timeout}',
-    hint: 'Run the command again, or give --timeout more.',
+    says: 'timeout: no complete response from {host} within {timeout}',
+    hint: 'Run the command again, or increase --timeout.',
   },
   broken: {
     ...unconfirmed,
-    says: 'the connection to {host} broke before the answer was complete{why}',
+    says: 'the connection to {host} broke before the response was complete{why}',
     hint: 'Run the command again.',
   },
   'headers too large': {
     ...unusable,
-    says: 'the headers of the answer of {host} are larger than Node takes',
+    says: 'the response headers of {host} are larger than Node accepts',
     hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
   },
   'body too large': {
     ...unusable,
     says: 'the response of {host} is larger than 64 MiB',
-    hint: 'Check the URL of the profile. A licensing server with so many licenses has to list them in pages.',
+    hint: 'Check the URL of the profile. A licensing server with so many licenses must list them in pages.',
   },
   'file too large': { ...unusable, kind: 'rejected', says: 'it is larger than {detail} bytes' },
 } as const satisfies Record<string, Cause>;
@@ -178,7 +178,7 @@ function greetingIn(cause: unknown): string | undefined {
 
 /** What the parser says of a head that is not HTTP: its own words, and none of the server's. */
 function faultIn(cause: unknown): string | undefined {
-  if (codeOf(cause) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the Content-Length is not that of the body';
+  if (codeOf(cause) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the Content-Length does not match the body';
   if (!(cause instanceof Error) || cause.name !== 'HTTPParserError') return undefined;
   return /\((Missing expected .*|Invalid (?:header|HTTP version|status).*|.*Content-Length.*)\)/i.exec(
     cause.message,

@@ -60,7 +60,7 @@ export function refuse(answer: Answer, missing?: string): void {
   const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
     new Failure(kind, message, { hint, http, server: { msg: said } });
   if (status === 401 || status === 403) {
-    const who = isPage(answer) ? 'or a proxy before it refused' : 'refused the key or the permission';
+    const who = isPage(answer) ? 'or a proxy in front of it refused' : 'refused the key or the permission';
     throw failure('auth', `the licensing API ${who} (${status}): ${said}`, isPage(answer) ? pageHint : wrongKey);
   }
   if (status === 404 && missing !== undefined)
@@ -110,7 +110,7 @@ export function refuseOther(
     const named = isOther
       ? `sensor ${sensor} instead of ${mac_address}`
       : `application ${wordOf(app)} instead of ${app_code}`;
-    throw new Failure('unavailable', `the licensing API answered with the ${named}: such an answer is not used`, {
+    throw new Failure('unavailable', `the licensing API answered with the ${named}: this response is not used`, {
       hint: 'Check the base URL of the profile, and any cache between it and this machine.',
       http,
       retryable: false,

@@ -77,7 +77,7 @@ async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem &
 
 /** What mends a problem. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {
-  if (isKeptAside(file)) return `Look at the files that end in .damaged, and move them out of ${folder}.`;
+  if (isKeptAside(file)) return `Check the files that end in .damaged, and move them out of ${folder}.`;
   if (problem === strangeFile) return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;

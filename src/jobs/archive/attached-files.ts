@@ -106,7 +106,7 @@ export async function keepFiles(
     const { kept, refused } = await fetchFiles(chat, archive, { ...limits, gone: warn, looked });
     for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
     const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
-    const hint = 'The next pull asks for them again; --max-file-size keeps larger ones.';
+    const hint = 'The next pull requests them again; --max-file-size allows larger ones.';
     const finish = (): Promise<never> => Promise.reject(new Failure('incomplete', lacking, { hint }));
     if (refused.length > 0) untilWritten({ finish, close: () => Promise.resolve() });
     return { files, files_kept: kept };

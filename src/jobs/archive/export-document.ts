@@ -29,7 +29,10 @@ export async function readArchives(folder: string, warn: (text: string) => void)
     for (const { file, problem } of [...damage, ...unfinished])
       warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says how to repair it`);
     if (head.site !== archives[0].head.site)
-      throw usage(`${folder} holds archives of ${archives[0].head.site} and of ${head.site}`, 'Export each by itself.');
+      throw usage(
+        `${folder} contains archives of ${archives[0].head.site} and of ${head.site}`,
+        'Export each by itself.',
+      );
   }
   return archives;
 }
@@ -126,7 +129,7 @@ export async function* streamed(text: AsyncIterable<string>): AsyncGenerator<str
       yield piece;
     }
   } catch (cause) {
-    throw isBegun ? incompleteWith('the export on standard output is not whole', cause) : cause;
+    throw isBegun ? incompleteWith('the export on standard output is incomplete', cause) : cause;
   }
 }
 

@@ -108,7 +108,7 @@ async function* addMissing(
     refuseIgnored(page);
     if (page.unordered) warn?.(`${unorderedTimes}; every message is read`);
     found.isLastSeen ||= page.messages.some(({ id }) => id === last);
-    if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
+    if (page.view_changed) warn?.(`${changedView}; archive pull --recheck fetches them`);
     const now = archive.head ?? head;
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
@@ -190,7 +190,7 @@ function refuseLosses(losses: readonly string[], folder: string): void {
   if (losses.length === 0) return;
   throw new Failure('incomplete', losses.join('\n'), {
     problems: losses,
-    hint: `Look at the files that end in .damaged, and move them out of ${folder}; archive verify names them until then.`,
+    hint: `Check the files that end in .damaged, and move them out of ${folder}; archive verify names them until then.`,
     retryable: false,
   });
 }

@@ -123,7 +123,7 @@ export function otherAccount(
   { site, account }: Puller,
   adopting?: string,
 ): Failure {
-  const adoption = adopting === undefined ? '' : ` To go on with it as ${account}: ${adopting}`;
+  const adoption = adopting === undefined ? '' : ` To continue it as ${account}: ${adopting}`;
   return new Failure(
     'config',
     `the archive belongs to ${head.account} at ${head.site}; this account is ${account} at ${site}`,
@@ -138,7 +138,7 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): 
   if (head.site !== site || !(adopts || isOfAccount(head, order))) throw otherAccount(head, order);
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
-      `the archive ${folder} was begun with another selection: ${writeJson(head.options)}`,
+      `the archive ${folder} was started with another selection: ${writeJson(head.options)}`,
       again && `To continue it, give no selection: ${again}`,
     );
 }
@@ -146,7 +146,7 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): 
 /** What an archive selects (docs/archive-format.md, Manifest). @throws Failure config where that is not known */
 export function selectionIn({ selection }: Pick<ArchiveHead, 'selection'>): MessageSelection {
   if (isSelection(selection)) return selection;
-  throw new Failure('config', 'archive.json holds no selection', {
+  throw new Failure('config', 'archive.json contains no selection', {
     hint: 'Put archive.json back from a copy, or pull into another folder.',
   });
 }

@@ -63,8 +63,7 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
     },
     /** @throws Failure rejected */
     async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
-      if (limited)
-        warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
+      if (limited) warn('the plan of the organization limits the history: the server hides older messages');
       if (isUnordered) warn(`${unorderedTimes}: --since and --until may leave some out`);
       if (isChanged) warn(`${changedView}; run the same command again`);
       if (ignored.size > 0) throw notTaken([...ignored], await level());
@@ -78,7 +77,7 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
   const reasons = names.map((name) => `${name}${fields[name]?.level ? ` (needs level ${fields[name].level})` : ''}`);
   const server = level === undefined ? 'the server' : `the server (level ${level})`;
   return new Failure('rejected', `${server} ignored: ${reasons.join(', ')}`, {
-    hint: 'The messages are shown as it knows them. Leave the option out, or update the chat server.',
+    hint: 'The messages are shown as the server sent them. Omit the option, or update the chat server.',
   });
 }
 
@@ -87,8 +86,8 @@ function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
   if (unselected.length > 0)
     throw new Failure(
       'rejected',
-      `the server ignored ${unselected.join(' and ')}: its answer holds other messages than those selected`,
-      { hint: 'Nothing is shown. Check the site URL of the profile, or ask for messages without a selection.' },
+      `the server ignored ${unselected.join(' and ')}: its response contains other messages than those selected`,
+      { hint: 'Nothing is shown. Check the site URL of the profile, or fetch messages without a selection.' },
     );
 }
 
@@ -107,7 +106,7 @@ export async function fetchEnvelope(
   const request = requestOf(range, query);
   if (!request)
     throw usage(
-      '--envelope is the answer of one request, and this selection takes several',
+      '--envelope prints the response of one request, but this selection needs several',
       `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
     );
   const { body, page } = await chat.envelope({ ...query, ...request });

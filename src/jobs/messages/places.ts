@@ -71,7 +71,7 @@ export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): str
 }
 
 export function untrusted(message: string): Failure {
-  return new Failure('unavailable', `${message}: such an answer is not used`, {
+  return new Failure('unavailable', `${message}: this response is not used`, {
     hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });

@@ -26,7 +26,7 @@ export async function* changeSettings(
       for (const row of await sendGroup(chat, group)) {
         done.push(row);
         if (row.status === 'confirmation_sent')
-          note('a mail with a link goes to the new address; nothing has changed until the link is followed');
+          note('the server sends a link to the new address; nothing changes until it is opened');
         yield row;
       }
     } catch (cause) {
@@ -85,8 +85,8 @@ function explain(cause: unknown, done: readonly SettingRow[], left: readonly (re
   // Where a person sees whether an address or a password was changed.
   const look =
     address === undefined
-      ? 'Sign in with the new password before you repeat it: if that works, it was carried out.'
-      : `Look into the mailbox of ${address} before you repeat it: a link to confirm means that it was carried out.`;
+      ? 'Sign in with the new password before you repeat it: if that works, the change was made.'
+      : `Check the mailbox of ${address} before you repeat it: a confirmation link means that the change was made.`;
   const details = cause.kind === 'unknown' ? { hint: look } : {};
   return cause.as(isPart ? 'incomplete' : cause.kind, cause.message + listed.join(''), details);
 }

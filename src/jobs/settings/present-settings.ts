@@ -20,7 +20,7 @@ export async function presentSettings(
   if (!told) {
     const level = await chat.level();
     const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
-    throw new Failure('rejected', `this server does not tell the settings of an account: ${server}`, {
+    throw new Failure('rejected', `this server does not report the settings of an account: ${server}`, {
       hint: `That needs level ${tellingLevel}.`,
     });
   }

@@ -81,7 +81,7 @@ export async function refuseUnfitting(
       });
     const near = ofRun.find(({ topic_name }) => names.some((name) => isNear(name, topic_name)));
     if (near)
-      throw new Failure('rejected', `${missing}, and '${near.topic_name}' is near it: nothing was deleted`, { hint });
+      throw new Failure('rejected', `${missing}, and '${near.topic_name}' is similar: nothing was deleted`, { hint });
     warn(`${missing} in the channels of this run; a rename ends a hold by name`);
   }
 }

@@ -132,7 +132,7 @@ export async function* chosenTopics(
   });
 }
 
-const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
+const limitedCounts = 'the plan of the organization limits the history: older messages exist that are not counted';
 
 /** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
 function unlisted(cause: unknown, named: string, left: string): Failure {

@@ -187,7 +187,7 @@ function filesNotKept(survey: Topic, refused: readonly { readonly path: string; 
   return new Failure(
     'incomplete',
     `attached files of '${shownName(survey)}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
-    { hint: 'Give --max-file-size more, or delete without --files.', retryable: false },
+    { hint: 'Increase --max-file-size, or delete without --files.', retryable: false },
   );
 }
 

@@ -51,7 +51,7 @@ export function inPart(cause: Failure, survey: TopicSurvey, { left, last, again 
 }
 
 const sinceThen = {
-  open: 'when last seen, and the server goes on with the delete request that it has',
+  open: 'when last seen, and the server continues the delete request that it received',
   answered: 'when last seen, before the last call, which was answered',
   seen: 'when last seen',
 };
@@ -72,7 +72,7 @@ export function tooMany(
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
   const more = `${quantity(present + gone, 'message')} of '${shownName(survey)}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
   if (left === undefined) return usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
-  return new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
+  return new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 
 /** `failed`: how the last call ended, if it failed. */
@@ -115,7 +115,7 @@ function unseen(survey: TopicSurvey, counts: StateCounts, call: PurgeState['call
   const isKilled = call?.end === 'asked' || call?.leftBeforeKilled !== undefined;
   const isFailed = call?.end === 'failed' || call?.end === 'broken';
   const left = call?.end === 'asked' || isFailed ? call.before.size : call?.leftBeforeKilled;
-  const how = isFailed ? 'the last delete call failed' : 'the last delete call of an earlier run has no answer';
+  const how = isFailed ? 'the last delete call failed' : 'the last delete call of an earlier run had no response';
   const reason =
     isFailed || isKilled ? `${how}; ${left} messages were left before it` : 'they may have been moved out of sight';
   const deleted = counts.deleted > 0 ? `; at least ${counts.deleted} were deleted` : '';
@@ -134,8 +134,8 @@ function remaining(survey: TopicSurvey, state: PurgeState): Failure {
   const newer = presentIn(state).length - left;
   const start =
     left > 0
-      ? `${left} of the ${Math.max(left, survey.ids.length)} messages of the start are left`
-      : `the ${survey.ids.length} messages of the start are gone`;
+      ? `${left} of the ${Math.max(left, survey.ids.length)} original messages are left`
+      : `the ${survey.ids.length} original messages are gone`;
   const arrived =
     newer > 0
       ? `; ${newer} newer ${newer === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`
@@ -154,7 +154,7 @@ export function warningsOf(survey: TopicSurvey, { arrived, deeper, counts }: Pur
   const topic = `topic '${shownName(survey)}'`;
   const texts = deeper.map(
     ({ first, last, seen }) =>
-      `${topic}: a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
+      `${topic}: a delete call went further than the last read: messages ${first} to ${last} were last read ${seen}; ` +
       'what was edited, or moved in between them, since then was deleted without being archived',
   );
   if (survey.isLimited)

@@ -234,7 +234,7 @@ export function presentIn({ messages }: Pick<PurgeState, 'messages'>): readonly 
   return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [id] : [])));
 }
 
-/** How many messages of the start are left in the topic. */
+/** How many original messages are left in the topic. */
 export function leftIn(state: PurgeState): number {
   return presentIn(state).filter((id) => state.start.has(id)).length;
 }

@@ -84,7 +84,7 @@ export class TopicPurges {
       const channels = Math.max(0, ...unsearched.values());
       if (channels > 0)
         this.#parts.warn(
-          `messages that are gone were not looked for in ${quantity(channels, 'private channel')} (too many requests): what was moved there is not deleted`,
+          `missing messages were not searched for in ${quantity(channels, 'private channel')} (too many requests): what was moved there is not deleted`,
         );
     } catch (cause) {
       for (const purge of this.#ended.splice(0)) await purge.leave(cause);

@@ -150,7 +150,7 @@ async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Fail
     hint:
       names === ''
         ? `List the topics: ${commandLine('topic list', [channelWord(missing[0]?.channel ?? { stream_id: 0 })])}`
-        : `Near names: ${names}. --missing-ok accepts a topic without messages.`,
+        : `Similar names: ${names}. --missing-ok accepts a topic without messages.`,
   });
 }
 

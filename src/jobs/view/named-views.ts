@@ -43,7 +43,7 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
   const views = (await ifAnswered(chat.views())) ?? [];
   if (views.some((view) => view.fragment === fragment))
-    return cause.as(cause.kind, `the server does not find the view '${fragment}', which its list shows`, {
+    return cause.as(cause.kind, `the server cannot find the view '${fragment}', although it lists it`, {
       hint: 'Run the command again.',
     });
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);

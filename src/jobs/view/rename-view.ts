@@ -53,7 +53,7 @@ export async function renameView(
   }
 }
 
-const lookFirst = `Look at the name of the view before you rename it again: ${commandLine('view list', [])}`;
+const lookFirst = `Check the name of the view before you rename it again: ${commandLine('view list', [])}`;
 
 /** As every call is repeated: not after an answer of the server itself. */
 function isRepeatable({ details: { http } }: Failure): boolean {

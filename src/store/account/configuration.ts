@@ -65,7 +65,7 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     }
     await remove(draft);
     throw new Failure('unavailable', `cannot write all of ${path}; the old file is unchanged`, {
-      hint: 'Make room on the disk, then run the same command again.',
+      hint: 'Free some disk space, then run the same command again.',
     });
   };
   const change = async (): Promise<void> => {

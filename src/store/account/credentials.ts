@@ -222,7 +222,7 @@ function incomplete(kind: Kind, present: readonly string[], missing: readonly st
   const set = [...namesOf(present), ...(key ? [key.variable] : [])];
   return new Failure(
     'config',
-    `the environment holds only a part of a credential: ${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} missing`,
+    `the environment contains only part of a credential: ${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} missing`,
     { hint: `Set what is missing, or unset ${set.join(', ')}: variables and profiles are never mixed.` },
   );
 }

@@ -22,7 +22,7 @@ export function keyText(text: string, source: string, kind: FailureKind = 'confi
   if (key === '') throw new Failure(kind, `${source}: the key is empty`);
   labelled(source, () => refuseQuoted('the key', key), kind);
   if (/^[\x20-\x7e]+$/.test(key)) return key;
-  throw new Failure(kind, `${source}: the key holds a character that cannot be sent`, {
+  throw new Failure(kind, `${source}: the key contains a character that cannot be sent`, {
     hint: 'A key is printable ASCII in one line; copy it again.',
   });
 }
@@ -63,8 +63,7 @@ export async function readSecretFile(
     if (signal.aborted) throw signal.reason;
     if (cause instanceof Failure && cause.kind === 'usage')
       throw new Failure('config', `${source}: ${path}: ${cause.message}`, cause.details);
-    if (cause instanceof TooMuchInput)
-      throw new Failure('config', `${source}: ${path} holds too much: ${cause.message}`);
+    if (cause instanceof TooMuchInput) throw new Failure('config', `${source}: ${path} is too large: ${cause.message}`);
     throw storageFailure(`${source}: cannot read ${path}`, cause);
   } finally {
     stream?.destroy();
@@ -100,7 +99,7 @@ export function readHeaderLines(text: string, source: string): Headers {
     const name = written.toLowerCase();
     const first = seen.get(name);
     if (ours.has(name)) throw usage(`${at}: chatelaine sets ${name} itself`);
-    if (first !== undefined) throw usage(`${at}: ${name} is there already, in ${first}`);
+    if (first !== undefined) throw usage(`${at}: ${name} is already set, in ${first}`);
     if (value === '') throw usage(`${at}: ${name} has no value`);
     if (!/^[\x20-\x7e]+$/.test(value)) throw usage(`${at}: the value of ${name} has a character that cannot be sent`);
     seen.set(name, at);

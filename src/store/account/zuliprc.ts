@@ -20,7 +20,7 @@ export function readZuliprc(text: string) {
   // All problems of the file at once; after that none of them throws.
   collect([email, key, site], (read) => read());
   const asked = ignored.filter((name) => !/^(false)?$/i.test(api.get(name) ?? ''));
-  const notes = asked.map((name) => `${name} is not taken over: name a CA file with --ca-file`);
+  const notes = asked.map((name) => `${name} is not imported: give a CA file with --ca-file`);
   return { email: email(), key: key(), site: site(), notes };
 }
 

@@ -38,12 +38,15 @@ export async function refuseOtherFiles(folder: string): Promise<void> {
     if (!(await exists(join(folder, name, 'archive.json')))) continue;
     const ofChannels = commandLine('archive pull', [folder], { 'all-channels': true });
     const line = channelFolder.test(name) ? ofChannels : commandLine('archive pull', [join(folder, name)]);
-    const message = `${folder} is not an archive, and holds archives, such as ${name}`;
-    throw usage(message, `Go on with what is there: ${line}`);
+    const message = `${folder} is not an archive, but contains archives, such as ${name}`;
+    throw usage(message, `To continue with what is there: ${line}`);
   }
   const [other] = others;
   if (other === undefined) return;
-  throw usage(`${folder} is not an archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
+  throw usage(
+    `${folder} is not an archive, and contains other files, such as ${other}`,
+    'Name an empty or a new folder.',
+  );
 }
 
 /** What a file manager or an editor leaves in a folder. */
@@ -76,7 +79,7 @@ export async function documentsIn(folder: string, kind: { readonly name: RegExp;
     const beginning = kind.name.test(name) ? (await readBytes(path))?.subarray(0, headBytes) : undefined;
     if (beginning?.includes(kind.mark)) continue;
     throw usage(
-      `${folder} holds ${name}, which is not of an earlier export`,
+      `${folder} contains ${name}, which is not from an earlier export`,
       'Name a new or an empty folder, or move that file away.',
     );
   }

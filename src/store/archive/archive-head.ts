@@ -29,7 +29,7 @@ export interface ArchiveHead {
 
 /** The warning of every command that shows an archive of a limited history. */
 export const limitedHistory =
-  'the history is cut by the plan of the organization: older messages exist that the archive does not hold';
+  'the plan of the organization limits the history: older messages exist that are not in the archive';
 
 export interface Manifest extends ArchiveHead {
   readonly state: ArchiveState;
@@ -203,7 +203,7 @@ export function ascend(ids: readonly number[]): boolean {
 export function damageOf(file: ListName, { damaged, bytes }: LineList<unknown>, { state }: Manifest): FileDamage[] {
   if (damaged.length > 0) return damaged.map((problem) => ({ file, problem }));
   const isChanged = differenceOf(bytes, state.lists[file]) === 'changed';
-  return isChanged ? [{ file, problem: 'it is not what the last run left: it was cut or changed' }] : [];
+  return isChanged ? [{ file, problem: 'it is not what the last run wrote: it was truncated or changed' }] : [];
 }
 
 /** Why the archive may lack what the server had. The record of a purge grows after the archive is whole. */

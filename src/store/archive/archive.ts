@@ -93,7 +93,10 @@ function isArchive(names: readonly string[]): boolean {
 }
 
 function noArchive(folder: string): Failure {
-  return usage(`${folder} holds no archive`, `Make one: ${commandLine('archive pull', [folder], { channel: 'NAME' })}`);
+  return usage(
+    `${folder} contains no archive`,
+    `Make one: ${commandLine('archive pull', [folder], { channel: 'NAME' })}`,
+  );
 }
 
 function archiveIn(folder: string, read: ManifestRead, names: readonly string[], lists: Lists): Archive {
@@ -234,10 +237,10 @@ function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: reado
       part - 1 === expected ? `part ${expected} is missing` : `parts ${expected} to ${part - 1} are missing`;
     yield problem(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
   }
-  if (!ascend(ids)) yield problem('its ids do not ascend, or one is there twice');
+  if (!ascend(ids)) yield problem('its ids do not ascend, or one occurs twice');
   if (!late && above && (ids[0] ?? 0) <= above.last) yield problem(`its ids do not follow those of part ${above.part}`);
   const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one.ids, id)));
   if (other) yield problem(`one of its ids is in part ${other.part} too`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
-    yield problem('first, last and count are not those of its ids');
+    yield problem('first, last and count do not match its ids');
 }

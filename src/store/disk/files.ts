@@ -156,7 +156,7 @@ export async function remove(path: string): Promise<void> {
 /** @throws Failure config for a file that a newer program wrote: this one would lose what it does not know */
 export function refuseNewer(path: string, version: unknown, known: number): void {
   if (typeof version !== 'number' || version <= known) return;
-  throw new Failure('config', `${path} is of version ${version} of the format; this program reads ${known}`, {
+  throw new Failure('config', `${path} has format version ${version}; this program reads ${known}`, {
     hint: 'Upgrade chatelaine; nothing was sent or changed.',
   });
 }
@@ -170,7 +170,7 @@ export function storageFailure(what: string, cause: unknown, hint?: string): Fai
   if (code === undefined) throw cause;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new Failure('unavailable', `disk full: ${what}`, {
-      hint: 'Make room, then run the same command again.',
+      hint: 'Free some space, then run the same command again.',
       cause,
     });
   }

@@ -15,7 +15,7 @@ export function foldersOf(system: Whereabouts) {
       const isWhole = system.platform !== 'win32' || win32.parse(chosen).root.length > 1;
       if (pathsOf(system).isAbsolute(chosen) && isWhole) return chosen;
       throw new Failure('config', `CHATELAINE_CONFIG_DIR is '${chosen}': it must be an absolute path`, {
-        hint: 'No file of the current folder is ever read; write the whole path.',
+        hint: 'No file of the current folder is ever read; write the absolute path.',
       });
     },
     hold: variable(system.env, 'CHATELAINE_HOLD'),

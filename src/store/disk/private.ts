@@ -119,7 +119,7 @@ export async function refuseUnsafeFolder(folder: string, system: System): Promis
   const otherPlace = isOfState(folder, system) ? writableState : 'Set CHATELAINE_CONFIG_DIR to a folder of your own.';
   const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder), otherPlace) : undefined;
   if (found && !found.isDirectory()) throw noFolder(folder);
-  const words = { what: `the folder ${folder}`, repair: 'Check what it holds, then: chmod 700' };
+  const words = { what: `the folder ${folder}`, repair: 'Check what it contains, then: chmod 700' };
   if (found) await refuseUnsafe(folder, found, system, 0o022, words);
 }
 

@@ -98,7 +98,7 @@ test('an error of Windows without a name of POSIX is no bug', () => {
 test('codes of the HTTP library are not repeated: they are no words for a reader', () => {
   const { message } = sentError(coded('UND_ERR_SOCKET')).failure(http, 1000);
 
-  expect(message).toBe('the connection to licenses.test:8443 broke before the answer was complete');
+  expect(message).toBe('the connection to licenses.test:8443 broke before the response was complete');
   expect(sentError(coded('ECONNRESET')).failure(http, 1000).message).toBe(`${message} (ECONNRESET)`);
 });
 
@@ -138,8 +138,13 @@ describe('the failure names what prevented the request', () => {
       /service runs/,
     ],
     ['plain port', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS on this port/, /port of the URL/],
-    ['reset', sentError(coded('ECONNRESET')), /broke before the answer was complete \(ECONNRESET\)/, /again/],
-    ['headers', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), /headers .* larger than Node takes/, /--max-http-header/],
+    ['reset', sentError(coded('ECONNRESET')), /broke before the response was complete \(ECONNRESET\)/, /again/],
+    [
+      'headers',
+      sentError(coded('UND_ERR_HEADERS_OVERFLOW')),
+      /headers .* larger than Node accepts/,
+      /--max-http-header/,
+    ],
     ['too large', new TransportError('body too large'), /larger than 64 MiB/, /URL of the profile/],
   ])('%s', (_what, error, message, hint) => {
     const failure = error.failure(http, 30_000);

@@ -54,8 +54,8 @@ test.each([
     const { error } = await run(`archive pull ${folder} -o json${more}`);
     expect(error).toMatchObject({
       exit: 2,
-      message: `${folder} is not an archive, and holds archives, such as ${name}`,
-      hint: `Go on with what is there: ${line(folder)}`,
+      message: `${folder} is not an archive, but contains archives, such as ${name}`,
+      hint: `To continue with what is there: ${line(folder)}`,
     });
   }
 });

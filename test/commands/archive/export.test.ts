@@ -169,7 +169,7 @@ describe('archive export', () => {
     const { exitCode, stderr } = await run(`archive export ${folder} -o html --to ${out}`);
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`holds ${name}, which is not of an earlier export`);
+    expect(stderr).toContain(`contains ${name}, which is not from an earlier export`);
     expect(readdirSync(out)).toEqual([name]);
     expect(readFileSync(join(out, name), 'utf8')).toBe(text);
   });
@@ -267,7 +267,7 @@ describe('archive export', () => {
       );
 
       expect(cut.exitCode).toBe(8);
-      expect(cut.stderr).toContain('the export on standard output is not whole: the deadline of 1h was reached');
+      expect(cut.stderr).toContain('the export on standard output is incomplete: the deadline of 1h was reached');
       expect(cut.stdout.length).toBeGreaterThan(1000);
       expect(cut.stdout.length).toBeLessThan(whole.stdout.length / 2);
       expect(cut.stdout.endsWith(end)).toBe(true);
@@ -545,7 +545,7 @@ describe('archive export', () => {
 
       expect([lacking.exitCode, mixed.exitCode]).toEqual([2, 2]);
       expect(lacking.stderr).toContain('100-source --both');
-      expect(mixed.stderr).toContain('holds archives of');
+      expect(mixed.stderr).toContain('contains archives of');
     });
   });
 
@@ -559,7 +559,7 @@ describe('archive export', () => {
 
     const page = await server.run(`archive export ${folder} -o html`);
 
-    expect(page.stdout).toContain('The history is cut by the plan of the organization');
+    expect(page.stdout).toContain('The plan of the organization limits the history');
     expect(page.stdout).toContain(
       'Changed on the server since they were archived: 2 no longer visible to the account.',
     );

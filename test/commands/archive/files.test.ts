@@ -251,14 +251,14 @@ test.each([
   [
     'an address of another host',
     () => ({ body: success('https://evil.test/f') }),
-    'its temporary address is not of this server',
+    'its temporary URL is not on this server',
   ],
   [
     'an address that begins like the site',
     () => ({ body: success('//127.0.0.1.evil.test/f') }),
-    'is not of this server',
+    'is not on this server',
   ],
-  ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not of this server'],
+  ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not on this server'],
   ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is not a URL'],
   [
     'an empty file',
@@ -449,7 +449,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
     const { exitCode, stderr } = await again();
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('holds files/mine.txt, which is not of an earlier export');
+    expect(stderr).toContain('contains files/mine.txt, which is not from an earlier export');
   });
 });
 

@@ -68,5 +68,5 @@ test('a folder without an archive is exit 2; links that lead back are not follow
   expect((await server.run(`archive list ${folder} -o tsv --fields folder`)).stdout.split('\n')).toHaveLength(4);
   const { exitCode, stderr } = await server.run(`archive list ${empty}`);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(`${empty} holds no archive`);
+  expect(stderr).toContain(`${empty} contains no archive`);
 });

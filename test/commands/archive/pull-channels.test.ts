@@ -229,7 +229,7 @@ test('takes the same part of each channel, whose users are looked up once', asyn
   ]);
   expect((await run(pull)).exitCode).toBe(0);
   const other = await run(`archive pull ${folder} --all-channels -o json`);
-  expect(other.stderr).toContain('was begun with another selection');
+  expect(other.stderr).toContain('was started with another selection');
   expect(other.error).toMatchObject({
     exit: 8,
     hint: 'Give the options of the first pull, which are shown above, or name another folder.',

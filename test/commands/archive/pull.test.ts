@@ -277,7 +277,7 @@ describe('archive pull', () => {
     const { stdout, stderr } = await server.run(`archive pull ${folder} --recheck -o json`);
 
     expect(JSON.parse(stdout)).toMatchObject({ added: 39, messages: 60 });
-    expect(stderr).not.toContain('cut by the plan');
+    expect(stderr).not.toContain('limits the history');
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
@@ -393,7 +393,7 @@ describe('archive pull', () => {
     const { exitCode, stderr } = await server.run(`archive pull ${folder} --channel 5`);
 
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('cut by the plan');
+    expect(stderr).toContain('limits the history');
     expect(messagesOf(folder, 'rendered').map(({ id }) => id)).toEqual(idsBetween(301, 1500));
     expect(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8'))).toMatchObject({ history_limited: true });
   });

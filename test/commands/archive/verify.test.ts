@@ -116,7 +116,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
         'parts.ndjson',
         withPart((part) => (part.ids[1] = part.ids[0] ?? 0)),
       ),
-    { part: 2, file: 'parts.ndjson', problem: 'its ids do not ascend, or one is there twice' },
+    { part: 2, file: 'parts.ndjson', problem: 'its ids do not ascend, or one occurs twice' },
   ],
   [
     'ids of another part',
@@ -214,7 +214,7 @@ describe('where parts.ndjson is damaged', () => {
           'parts.ndjson',
           withPart((part) => (part.count = 3)),
         ),
-      { part: 2, problem: 'first, last and count are not those of its ids' },
+      { part: 2, problem: 'first, last and count do not match its ids' },
       0,
     ],
     [
@@ -287,11 +287,11 @@ test('a limited history is a warning', async () => {
   const { exitCode, stderr } = await server.run(`archive verify ${folder}`);
 
   expect(exitCode).toBe(0);
-  expect(stderr).toContain('cut by the plan of the organization');
+  expect(stderr).toContain('limits the history');
 });
 
 test.each([
-  ['a folder without an archive', undefined, 2, 'holds no archive'],
+  ['a folder without an archive', undefined, 2, 'contains no archive'],
   ['a head that is no JSON', '{', 10, 'Put archive.json back from a copy'],
   ['a head without forms', '{"archive":1,"site":"x","account":"y"}', 10, 'Put archive.json back from a copy'],
   ['a later version', '{"archive":2}', 3, 'Upgrade chatelaine'],
@@ -384,7 +384,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
     bytes[at] = (bytes[at] ?? 0) ^ 1;
     writeFileSync(path(folder, name), bytes);
   };
-  const lists = 'it is not what the last run left: it was cut or changed';
+  const lists = 'it is not what the last run wrote: it was truncated or changed';
 
   test.each<[string, (folder: string) => void]>([
     ['its last line was cut', cutLast('parts.ndjson', 30)],

@@ -240,7 +240,7 @@ describe('--header-file', () => {
     expect(error?.problems).toEqual([
       `${file}:2: not a line NAME: VALUE`,
       `${file}:3: chatelaine sets authorization itself`,
-      `${file}:4: x-a is there already, in ${file}:1`,
+      `${file}:4: x-a is already set, in ${file}:1`,
       `${file}:5: chatelaine sets content-type itself`,
       `${file}:6: x-b has no value`,
       `${file}:7: the value of x-c has a character that cannot be sent`,

@@ -180,7 +180,7 @@ test('every bad line of a plan is named, and a newer version says so', async () 
   });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
     exitCode: 3,
-    problems: [`${file} is of version 2 of the format; this program reads 1`],
+    problems: [`${file} has format version 2; this program reads 1`],
   });
 });
 

@@ -410,7 +410,7 @@ describe('the newest N', () => {
       service.done();
       expect(exitCode).toBe(0);
       expect(lines.map((text) => JSON.parse(text) as unknown)).toEqual([
-        { warning: expect.stringContaining('history is cut') as string },
+        { warning: expect.stringContaining('limits the history') as string },
       ]);
     }
   });
@@ -429,7 +429,7 @@ test('a page without messages says all the same what the plan cuts, and what the
 
   expect([cut.exitCode, ignored.exitCode]).toEqual([0, 6]);
   expect(cut.lines.map((text) => JSON.parse(text) as unknown)).toEqual([
-    { warning: expect.stringContaining('history is cut') as string },
+    { warning: expect.stringContaining('limits the history') as string },
   ]);
 });
 
@@ -461,10 +461,10 @@ describe('--envelope', () => {
   });
 
   test.each([
-    ['--all -o json', /answer of one request/],
-    ['--since 2d -o json', /answer of one request/],
-    ['--limit 5001 -o json', /answer of one request/],
-    [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /answer of one request/],
+    ['--all -o json', /response of one request/],
+    ['--since 2d -o json', /response of one request/],
+    ['--limit 5001 -o json', /response of one request/],
+    [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /response of one request/],
     ['--limit 5 -o csv', /one JSON document/],
     ['--limit 5', /one JSON document/],
     ['--limit 5 --fields id -o json', /selects fields of messages/],

@@ -62,7 +62,7 @@ test('--envelope of a limited history warns', async () => {
   );
 
   service.done();
-  expect({ exitCode, warned: stderr.includes('the history is cut by the plan') }).toEqual({
+  expect({ exitCode, warned: stderr.includes('the plan of the organization limits') }).toEqual({
     exitCode: 0,
     warned: true,
   });

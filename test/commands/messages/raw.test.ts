@@ -73,7 +73,11 @@ describe('a page that is not JSON with messages', () => {
     ['a line break inside a string', envelope('{"id":1,"subject":"a\nb"}'), 'something that is not JSON'],
     ['a page of a proxy', '<html><title>Sign in</title></html>', 'an HTML page: Sign in'],
     ['a message without id', envelope('{"id":1},{"subject":"x"}'), 'message 2 of the response has no id'],
-    ['an id that is no number', envelope('{"id":"1"}'), 'message 1 of the response has an id that is no integer: "1"'],
+    [
+      'an id that is no number',
+      envelope('{"id":"1"}'),
+      'message 1 of the response has an id that is not an integer: "1"',
+    ],
     ['no messages', '{"result":"success","msg":""}', 'without a list of messages'],
     ['messages that are no objects', envelope('1,2'), 'without a list of messages'],
     ['too deep', envelope(`{"id":1,"x":${'['.repeat(600)}${']'.repeat(600)}}`), 'nested too deep'],

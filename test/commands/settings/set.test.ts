@@ -428,7 +428,7 @@ describe('requests of their own', () => {
     service.done();
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr: 'a mail with a link goes to the new address; nothing has changed until the link is followed\n',
+      stderr: 'the server sends a link to the new address; nothing changes until it is opened\n',
     });
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },

@@ -254,7 +254,7 @@ describe('somebody is at work in the topic meanwhile', () => {
     const { exitCode, error } = await server.run(`${line} -o json`);
 
     expect(exitCode).toBe(8);
-    expect(error?.message).toMatch(/the \d+ messages of the start are gone; \d+ newer messages? (is|are) left/);
+    expect(error?.message).toMatch(/the \d+ original messages are gone; \d+ newer messages? (is|are) left/);
     expect(left(server).filter((id) => id <= 50)).toEqual([]);
   });
 
@@ -469,7 +469,7 @@ describe('what is in the topic', () => {
 
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 5, calls: 0 });
     expect(error?.message).toContain("'calibration'");
-    expect(error?.hint).toContain("Near names: '✔ calibration', 'Calibration 2'.");
+    expect(error?.hint).toContain("Similar names: '✔ calibration', 'Calibration 2'.");
   });
 
   test('--missing-ok: a repeated purge is exit 0, without a question', async () => {
@@ -645,7 +645,7 @@ describe('--max-messages', () => {
     const { exitCode, error } = await server.run(`${line} --max-messages 10 -o json`);
 
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: 1 });
-    expect(error?.message).toContain('5 of the messages of the start are left');
+    expect(error?.message).toContain('5 of the original messages are left');
   });
 });
 
@@ -660,7 +660,7 @@ test('a last look that shows nothing, and does not say that nothing is there, is
 
   expect({ exitCode, left: left(server) }).toEqual({ exitCode: 8, left: [11, 12] });
   expect(JSON.parse(stdout)).toMatchObject([{ messages: 3, deleted: 0, status: 'incomplete' }]);
-  expect(stderr).toContain('does not say that there is none');
+  expect(stderr).toContain('did not mark the list as complete');
 });
 
 test('a look for the channel that shows nothing, and does not say that nothing is there: exit 7, nothing is deleted', async () => {

@@ -76,7 +76,7 @@ test('what the plan hides is a warning, and everything visible is counted', asyn
 
   expect(exitCode).toBe(0);
   expect(rows).toMatchObject([{ topic_name: '' }, { topic_name: 'calibration log', messages: 510 }]);
-  expect(lines).toEqual([expect.stringContaining('history is cut')]);
+  expect(lines).toEqual([expect.stringContaining('limits the history')]);
 });
 
 test('a channel that is not there is exit 5', async () => {

@@ -93,7 +93,7 @@ test('a run sends at most 200 such requests, and a line says in how many channel
 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ deleted: 3, status: 'deleted' }]);
-  expect(stderr).toContain('messages that are gone were not looked for in 3 private channels');
+  expect(stderr).toContain('missing messages were not searched for in 3 private channels');
   expect(server.seen.filter(({ parameters }) => /"operand":[123]\d\d}/.test(parameters['narrow'] ?? ''))).toHaveLength(
     200,
   );

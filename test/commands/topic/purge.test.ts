@@ -268,10 +268,10 @@ describe('a run that is ended while the server works', () => {
     expect(first.exitCode).toBe(143);
     expect(first.stderr).not.toContain('Ctrl-C again');
     expect(first.error?.message).toBe(
-      "interrupted; 20 of 20 messages of 'lunch' were left when last seen, and the server goes on with the delete request that it has",
+      "interrupted; 20 of 20 messages of 'lunch' were left when last seen, and the server continues the delete request that it received",
     );
     expect({ exit: next.exitCode, row: rowOf(next) }).toMatchObject({ exit: 8, row: { deleted: 0, status: 'unseen' } });
-    const sentence = 'the last delete call of an earlier run has no answer; 20 messages were left before it';
+    const sentence = 'the last delete call of an earlier run had no response; 20 messages were left before it';
     expect(next.error?.message).toContain(sentence);
     expect(next.error?.message).not.toContain('0 were deleted');
     expect(closed.exitCode).toBe(0);

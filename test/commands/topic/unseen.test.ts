@@ -58,7 +58,7 @@ describe('a channel whose messages the plan hides', () => {
     const { exitCode, stdout, stderr } = await (await hidden()).run(`topic list ${channel} -o json`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
-    expect(stderr).toContain('the history is cut by the plan of the organization');
+    expect(stderr).toContain('the plan of the organization limits the history');
   });
 
   test.each([
@@ -71,7 +71,7 @@ describe('a channel whose messages the plan hides', () => {
     const { exitCode, stdout, stderr } = await (await hidden()).run(`messages fetch --channel kitchen${words} -o json`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
-    expect(stderr).toContain('the history is cut by the plan of the organization');
+    expect(stderr).toContain('the plan of the organization limits the history');
   });
 
   test('topic delete by name says the plan', async () => {

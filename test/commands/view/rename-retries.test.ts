@@ -47,7 +47,7 @@ describe('view rename without an answer', () => {
 
     service.done();
     expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 9, retryable: false });
-    expect(error?.hint).toBe('Look at the name of the view before you rename it again: chatelaine view list');
+    expect(error?.hint).toBe('Check the name of the view before you rename it again: chatelaine view list');
   });
 
   test.each([

@@ -16,7 +16,7 @@ async function fetched(
   };
 }
 
-const limitedWarning = [{ warning: expect.stringContaining('history is cut') as string }];
+const limitedWarning = [{ warning: expect.stringContaining('limits the history') as string }];
 
 describe('a history that the plan limits', () => {
   const hidden = { messages: topicOf('lunch', idsBetween(1, 4000)) };
@@ -132,7 +132,7 @@ describe('--since and --until', () => {
       const { exitCode, stdout, stderr } = await server.run(`messages fetch ${line} -o ndjson`);
 
       expect({ exitCode, shown: stdout.length }).toEqual({ exitCode: 7, shown: 0 });
-      expect(stderr).toContain('the server shows no further message, but does not say that there is none');
+      expect(stderr).toContain('the server sent nothing more, but did not mark the list as complete');
     },
   );
 

@@ -148,7 +148,7 @@ test.each<[string, Environment, string, string]>([
   const { credentials } = await openStored(env);
   const caught = {
     kind: 'config',
-    message: `the environment holds only a part of a credential: ${missing} missing`,
+    message: `the environment contains only part of a credential: ${missing} missing`,
     hint: `Set what is missing, or unset ${present}: variables and profiles are never mixed.`,
   };
   expect(await failureOf(() => credentials.licensing({}))).toEqual(caught);
@@ -185,7 +185,7 @@ function setAndEmpty(name: string): Told {
 test('a chat unit without site and key is incomplete', async () => {
   const { credentials } = open({ CHATELAINE_CHAT_EMAIL: 'e@env.example' });
   expect((await failureOf(() => credentials.chat({}))).message).toBe(
-    'the environment holds only a part of a credential: CHATELAINE_CHAT_SITE, CHATELAINE_CHAT_API_KEY (or CHATELAINE_CHAT_API_KEY_FILE) are missing',
+    'the environment contains only part of a credential: CHATELAINE_CHAT_SITE, CHATELAINE_CHAT_API_KEY (or CHATELAINE_CHAT_API_KEY_FILE) are missing',
   );
 });
 
@@ -211,7 +211,7 @@ test.each<[string, Environment, string, string]>([
     'a line break',
     { CHATELAINE_API_KEY: 'canary\nmore' },
     'config',
-    'CHATELAINE_API_KEY: the key holds a character that cannot be sent',
+    'CHATELAINE_API_KEY: the key contains a character that cannot be sent',
   ],
   ['blanks alone', { CHATELAINE_API_KEY: ' \t' }, 'config', 'CHATELAINE_API_KEY: the key is empty'],
   ['quotes', { CHATELAINE_API_KEY: '"canary"' }, 'config', 'CHATELAINE_API_KEY: the key is in quotes'],
@@ -226,7 +226,7 @@ test.each<[string, Environment, string, string]>([
     'an accent',
     { CHATELAINE_API_KEY: 'canaryé' },
     'config',
-    'CHATELAINE_API_KEY: the key holds a character that cannot be sent',
+    'CHATELAINE_API_KEY: the key contains a character that cannot be sent',
   ],
 ])('a unit with %s is refused', async (_name, env, kind, message) => {
   const { credentials } = open({ ...licensingUnit, ...env });
@@ -398,7 +398,7 @@ test.each([
 test.each([
   ['empty', '', '(PATH): the key is empty'],
   ['empty in its first line', '\ncanary\n', '(PATH): the key is empty'],
-  ['no text', 'canary\0\n', '(PATH): the key holds a character that cannot be sent'],
+  ['no text', 'canary\0\n', '(PATH): the key contains a character that cannot be sent'],
 ])('a key file that is %s is refused', async (_name, text, message) => {
   expect(await refusalOf(text, 0o600)).toMatchObject({ kind: 'config', message });
 });

@@ -146,7 +146,7 @@ test.each([
 
 test('a key that cannot be sent is refused and not shown', needs('shell'), async () => {
   const caught = await failureOf(() => runKeyCommand(`printf 'canary\\tkey'`, options()));
-  expect(caught.message).toBe("key command 'printf': the key holds a character that cannot be sent");
+  expect(caught.message).toBe("key command 'printf': the key contains a character that cannot be sent");
   expect(JSON.stringify(caught)).not.toContain('canary');
 });
 

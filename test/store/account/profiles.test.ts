@@ -210,7 +210,7 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
   writeFileSync(path, text);
   const caught = {
     kind: 'config',
-    message: `${path} is of version 2 of the format; this program reads 1`,
+    message: `${path} has format version 2; this program reads 1`,
     hint: 'Upgrade chatelaine; nothing was sent or changed.',
   };
   const { licensing } = openCredentials(host.system, profiles, () => Promise.resolve(key));

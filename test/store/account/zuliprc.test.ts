@@ -47,10 +47,10 @@ test('nothing is replaced in a value', () => {
 test('what is not taken over is noted', () => {
   const text = lines(whole, 'insecure=TRUE', 'cert_bundle=/b', 'client_cert=/c', 'client_cert_key=/k');
   expect(read(text).notes).toEqual([
-    'insecure is not taken over: name a CA file with --ca-file',
-    'cert_bundle is not taken over: name a CA file with --ca-file',
-    'client_cert is not taken over: name a CA file with --ca-file',
-    'client_cert_key is not taken over: name a CA file with --ca-file',
+    'insecure is not imported: give a CA file with --ca-file',
+    'cert_bundle is not imported: give a CA file with --ca-file',
+    'client_cert is not imported: give a CA file with --ca-file',
+    'client_cert_key is not imported: give a CA file with --ca-file',
   ]);
   expect(read(lines(whole, 'insecure=false')).notes).toEqual([]);
 });
@@ -69,7 +69,7 @@ test.each<[string, string, string]>([
     lines('[api]', 'email=a b', 'key=canary\u0001', 'site=https://u:canary@x'),
     lines(
       'the e-mail address is empty, or holds a space or a colon',
-      'section [api]: the key holds a character that cannot be sent',
+      'section [api]: the key contains a character that cannot be sent',
       'the site holds a user name or password',
     ),
   ],

@@ -76,7 +76,7 @@ test('a full disk passes by itself', () => {
   expect(storageFailure('cannot write /x', cause)).toMatchObject({
     kind: 'unavailable',
     message: 'disk full: cannot write /x',
-    details: { hint: 'Make room, then run the same command again.' },
+    details: { hint: 'Free some space, then run the same command again.' },
   });
 });
 

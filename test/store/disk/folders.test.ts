@@ -69,7 +69,7 @@ test('a relative CHATELAINE_CONFIG_DIR is refused where the configuration is use
   expect(await failureOf(() => folders.config)).toEqual({
     kind: 'config',
     message: "CHATELAINE_CONFIG_DIR is './here': it must be an absolute path",
-    hint: 'No file of the current folder is ever read; write the whole path.',
+    hint: 'No file of the current folder is ever read; write the absolute path.',
   });
 });
 
