@@ -453,6 +453,19 @@ describe('--envelope', () => {
     });
   });
 
+  test.each(['--envelope -o json', '-o yaml'])('%s: integers of any length are kept', async (words) => {
+    const long = '1180591620717411303424';
+    const service = fakeService();
+    const answer = { ...done, anchor: newest, found_newest: true, found_oldest: true, history_limited: false };
+    const text = JSON.stringify({ ...answer, messages: [{ id: 1, content: 'x', sent: 0 }] });
+    const query = { anchor: 'newest', num_before: '5', num_after: '0' };
+    service
+      .expect({ method: 'GET', path: '/api/v1/messages', query })
+      .reply(200, text.replace('"sent":0', `"sent":${long}`));
+
+    expect((await run(service, `messages fetch --limit 5 ${words}`)).stdout).toMatch(new RegExp(`sent"?: ${long}`));
+  });
+
   test('jq sees the answer', async () => {
     const service = fakeService();
     page(service, { anchor: 'newest', num_before: '5', num_after: '0' }, { ids: [1], oldest: true });
