@@ -37,13 +37,13 @@ const bodyLimit = 64 * 1024 * 1024;
 export function openConnections(running: RunParts, plan: (call: PlannedCall) => void, unanswered: () => void) {
   let hasWritten = false;
   const shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
-  const { ca_file: chosenFile, system_ca: systemCa } = running.options;
+  const { ca_file: chosenFile } = running.options;
   const trusts = new Map<string | undefined, Connection['surroundings']>();
   /** What requests to the account's server have besides its key. */
   const routeOf = ({ ca_file, headers = {} }: Pick<Holder & Profile, 'ca_file' | 'headers'>) => {
     const caFile = chosenFile || ca_file;
     // One object for each file of authorities, since connections are kept by it.
-    const surroundings = trusts.get(caFile) ?? { env: running.host.system.env, caFile, systemCa };
+    const surroundings = trusts.get(caFile) ?? { env: running.host.system.env, caFile };
     trusts.set(caFile, surroundings);
     Object.values(headers).forEach(redactor.watch);
     return { surroundings, headers };

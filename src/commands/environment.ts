@@ -90,7 +90,6 @@ export const globalOptions = {
     placeholder: 'FILE',
     help: 'Also trust these certificates (PEM); auth login stores the path in the profile',
   },
-  system_ca: flagField("Also trust the system's certificate authorities (Node 22.15 or newer)"),
 } as const satisfies Fields;
 
 export const defaultRetries = 5;

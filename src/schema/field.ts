@@ -183,8 +183,9 @@ export function readField(label: string, field: Field, text: string): unknown {
     case 'json':
       try {
         return parseJson(text);
-      } catch (cause) {
-        throw usage(`${label}: not valid JSON${jsonPlace(cause)}`);
+      } catch {
+        // The platform's own words quote a piece of it, which may be of a key.
+        throw usage(`${label}: not valid JSON`);
       }
     case 'secret':
       throw usage(
@@ -192,14 +193,6 @@ export function readField(label: string, field: Field, text: string): unknown {
         'Give the bare name to be prompted for it, or --from FILE.',
       );
   }
-}
-
-/** Where the text breaks. The platform's own words quote a piece of it, which may be of a key. */
-function jsonPlace(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : '';
-  if (/end of JSON/.test(message)) return ': it ends too early';
-  const [, position] = /at position (\d+)/.exec(message) ?? [];
-  return position === undefined ? '' : `: wrong at character ${Number(position) + 1}`;
 }
 
 function readString(label: string, field: StringShape, text: string): string {

@@ -1,4 +1,3 @@
-import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
@@ -41,16 +40,4 @@ describe('authorities of the environment', needs('openssl'), () => {
     expect(done.code).toBe(code);
     if (code !== 0) expect(errorOf(done).message).toMatch(/^TLS: /);
   });
-});
-
-test('--system-ca works in the built program, or says which Node it needs', async () => {
-  const env = {
-    CHATELAINE_BASE_URL: 'https://localhost:9',
-    CHATELAINE_API_KEY: 'licensing-key-1',
-    CHATELAINE_APP_CODE: '7',
-  };
-  const done = await start('license list -o json --retries 0 --system-ca', { env }).ended;
-  // The Node of an archive is new enough.
-  const isThere = process.env['CHATELAINE_BIN'] !== undefined || 'getCACertificates' in tls;
-  expect(errorOf(done).code).toBe(isThere ? 'unavailable' : 'usage');
 });

@@ -68,7 +68,7 @@ test.each<[Field, string, string, string | undefined]>([
 });
 
 test('JSON that is none is refused', () => {
-  expect(thrownBy(() => readField('it', { kind: 'json', help }, '{')).message).toMatch(/^it: not valid JSON: /);
+  expect(thrownBy(() => readField('it', { kind: 'json', help }, '{')).message).toBe('it: not valid JSON');
 });
 
 test('a secret is never read from the command line, nor repeated', () => {

@@ -85,25 +85,6 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
     },
   );
 
-  test(
-    'that a group can write is used where nobody else is in that group: 0775, and files of 0664',
-    needs('root'),
-    async () => {
-      chmodSync(config, 0o775);
-      chmodSync(file('config.json'), 0o664);
-      expect(await run('auth token app-7')).toMatchObject({ exitCode: 0, stdout: 'the-key\n' });
-      // A group of somebody else's, and one that this computer does not name.
-      for (const group of [1, 54_321]) {
-        chownSync(file('config.json'), 0, group);
-        const { exitCode, stderr } = await run('auth token app-7');
-        expect([exitCode, stderr.split('\n')[0]]).toEqual([
-          3,
-          `chatelaine: ${file('config.json')} can be written by other users (mode 664)`,
-        ]);
-      }
-    },
-  );
-
   test('is named by doctor', async () => {
     chmodSync(config, 0o777);
     const { exitCode, stdout } = await run('doctor -o json');

@@ -105,30 +105,15 @@ function foreignKind(answer: Answer): string {
   return isTooDeep(answer.text) ? 'JSON that is nested too deep' : 'something that is not JSON';
 }
 
-/** A redirect that is not followed: on a write, or out of the origin. */
-export function redirectFailure(answer: Answer): Failure {
-  const target = targetOf(answer);
+/** A redirect that is not followed: on a write, or out of the origin. Its path may hold a license code. */
+export function redirectFailure({ headers: { location }, http, status }: Answer): Failure {
+  const isUrl = typeof location === 'string' && URL.canParse(location, http.url);
+  const target = isUrl ? ` to ${new URL(location, http.url).origin}` : '';
   return new Failure(
     'rejected',
-    `the server redirects${target === undefined ? '' : ` to ${target}`} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
-    { hint: isElsewhere(answer) ? pageHint : 'Store the final URL in the profile.', http: answer.http },
+    `the server redirects${target} (${status}); the key is not sent elsewhere and writes are not redirected`,
+    { hint: `If the API moved, store its final URL in the profile. ${pageHint}`, http },
   );
-}
-
-/** Whether the target is no place of the API: mostly a login page. An API that moved has the path of the request. */
-function isElsewhere({ headers, http }: Answer): boolean {
-  const location = String(headers['location']);
-  const asked = /(?:\/api)?\/v1\/[^[?]*/.exec(http.url)?.[0].replace(/\/$/, '');
-  if (asked === undefined || !URL.canParse(location, http.url)) return false;
-  return !new URL(location, http.url).pathname.includes(asked);
-}
-
-/** Shows only the origin of a target whose path may hold a license code: that of a secret URL, or of a write. */
-function targetOf({ headers, http }: Answer): string | undefined {
-  const { location } = headers;
-  if (typeof location !== 'string') return undefined;
-  if (!http.url.includes('[') && http.method === 'GET') return location;
-  return URL.canParse(location, http.url) ? new URL(location, http.url).origin : 'another place';
 }
 
 /** A request of which nobody knows whether it was carried out. It is not sent again; `what` says how it ended. */

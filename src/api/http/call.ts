@@ -143,7 +143,6 @@ export interface Connection {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */
     readonly caFile: string | undefined;
-    readonly systemCa?: boolean | undefined;
   };
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;

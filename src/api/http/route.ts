@@ -104,7 +104,7 @@ async function route(connect: Connect, options: buildConnector.Options, env: Env
     // TLS 1.3 refuses a client without a certificate once it is connected; undici says then that the connection ended.
     socket.on('error', (late) => {
       const error = connectError(late);
-      if (error.reason === 'client certificate') cancellation.cancel(error);
+      if (error.reason === 'TLS handshake') cancellation.cancel(error);
     });
     return socket;
   } catch (cause) {
@@ -177,11 +177,10 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
 
 /** Adds authorities to a context: the option `ca` wants the whole list, and reading 140 of them again takes 26 ms. */
 async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal): Promise<SecureContext | undefined> {
-  const { env, caFile, systemCa = false } = surroundings;
-  if (caFile === undefined && !systemCa) return undefined;
+  const { env, caFile } = surroundings;
+  if (caFile === undefined) return undefined;
   const files = [caFile, variable(env, 'NODE_EXTRA_CA_CERTS')].filter((file) => file !== undefined);
   const texts = await Promise.all(files.map((file) => certificates(file, signal)));
-  if (systemCa) texts.push(...systemCertificates(await import('node:tls')));
   const trusted = createSecureContext();
   const native: unknown = trusted.context;
   if (!canAdd(native)) throw new Error('this Node accepts no additional certificate authority');
@@ -191,17 +190,6 @@ async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal)
 
 function canAdd(context: unknown): context is { addCACert(pem: string): void } {
   return typeof context === 'object' && context !== null && 'addCACert' in context;
-}
-
-function systemCertificates(tls: object): string[] {
-  const read: unknown = Reflect.get(tls, 'getCACertificates');
-  if (typeof read !== 'function')
-    throw usage(
-      '--system-ca needs Node 22.15 or newer',
-      'Give the certificates of the authority as a file: --ca-file.',
-    );
-  const found: unknown = Reflect.apply(read, tls, ['system']);
-  return Array.isArray(found) ? found.filter((pem) => typeof pem === 'string') : [];
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */

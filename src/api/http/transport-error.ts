@@ -63,26 +63,19 @@ const causes = {
   'no TLS': tls('{at} does not speak TLS on this port', 'Check the port of the URL; http is for http://.'),
   'untrusted certificate': tls(
     'the certificate of {at} is not trusted',
-    'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
-      '22.15 or newer).',
+    'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
   ),
   'certificate of another host': tls(
     'the certificate of {at} is for another host',
     'Check the host name in the URL; if it is right, the server needs a certificate for it.',
   ),
   'expired certificate': tls(
-    'the certificate of {at}, or of its authority, has expired',
+    'the certificate of {at}, or of its authority, has expired or is not valid yet',
     'The server needs a new certificate, unless the clock of this computer is wrong.',
-  ),
-  'certificate of the future': tls('the certificate of {at} is not valid yet', 'Check the clock of this computer.'),
-  'old TLS': tls('{at} supports no TLS version that Node accepts', 'The server needs TLS 1.2 or newer.'),
-  'client certificate': tls(
-    '{at} asks for a certificate of the client',
-    'chatelaine sends none: use an address that does not ask for one.',
   ),
   'TLS handshake': tls(
     '{at} and this computer do not agree on a connection',
-    'The server may ask for a certificate of the client, which chatelaine does not send, or for ciphers that Node does not have.',
+    'The server may speak no TLS 1.2 or newer, or ask for a certificate of the client, which chatelaine does not send.',
   ),
   'not HTTP': {
     ...unusable,
@@ -208,10 +201,7 @@ const connectReasons: readonly (readonly [RegExp, keyof typeof causes])[] = [
   [/^EAI_AGAIN/, 'no name service'],
   [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/, 'no TLS'],
   [/ALTNAME|^HOSTNAME_MISMATCH/, 'certificate of another host'],
-  [/^CERT_HAS_EXPIRED/, 'expired certificate'],
-  [/^CERT_NOT_YET_VALID/, 'certificate of the future'],
-  [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/, 'old TLS'],
-  [/CERTIFICATE_REQUIRED/, 'client certificate'],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)/, 'expired certificate'],
   [/^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_CA|CRL_)/, 'untrusted certificate'],
   [/^ERR_(TLS|SSL)/, 'TLS handshake'],
 ];

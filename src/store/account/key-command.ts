@@ -87,27 +87,19 @@ function withoutLines(text: string, hidden: string): string {
 async function findProgram(name: string, system: System): Promise<string> {
   const isWindows = system.platform === 'win32';
   const paths = isWindows ? win32 : posix;
-  if (paths.isAbsolute(name)) return runnable(name, name, system);
+  if (paths.isAbsolute(name)) return name;
   if (/[/\\]/.test(name)) throw commandFailure(name, 'is a relative path; write the absolute one');
   const folders = (variable(system.env, 'PATH') ?? variable(system.env, 'Path') ?? '').split(paths.delimiter);
-  // npm puts a script for other shells, of that name without an ending, beside each batch file.
-  const endings = isWindows && paths.extname(name) === '' ? ['.exe', '.com', '.cmd', '.bat'] : [''];
+  // A batch file needs a shell: cmd /c NAME.
+  const endings = isWindows && paths.extname(name) === '' ? ['.exe', '.com'] : [''];
   const candidates = folders
     .filter((folder) => paths.isAbsolute(folder))
     .flatMap((folder) => endings.map((ending) => paths.join(folder, `${name}${ending}`)));
   for (const candidate of candidates) {
     const found = await unlessRefused(access(candidate, constants.X_OK).then(() => stat(candidate)));
-    if (found?.isFile()) return runnable(name, candidate, system);
+    if (found?.isFile()) return candidate;
   }
   throw commandFailure(name, 'was not found on an absolute entry of PATH');
-}
-
-/** Windows runs a batch file in a shell, which reads more in its words than they say: that is the user's choice. */
-function runnable(name: string, file: string, { platform }: System): string {
-  if (platform !== 'win32' || !/\.(cmd|bat)$/i.test(file)) return file;
-  throw new Failure('config', `the key command '${name}' is a batch file, which only a shell runs`, {
-    hint: `Write cmd /c before it: --key-command "cmd /c ${name} …"`,
-  });
 }
 
 /** Runs a program without a shell, in a process group that ends with it. @throws Failure, the signal's reason */

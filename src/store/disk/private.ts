@@ -7,7 +7,6 @@ import {
   mkdir,
   readdir,
   stat,
-  readFile,
   type FileHandle,
   type Stats,
 } from '../../core/outside.ts';
@@ -154,7 +153,7 @@ export async function refuseUnsafe(path: string, found: Stats, system: System, f
       hint: `Check what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
     });
   }
-  if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;
+  if ((found.mode & forbidden) === 0) return;
   const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
   throw new Failure('config', `${what} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
     hint: `${repair} ${shellWord(path)}${otherwise}`,
@@ -164,21 +163,6 @@ export async function refuseUnsafe(path: string, found: Stats, system: System, f
 export async function canOthersRead(path: string, system: System): Promise<boolean> {
   const found = hasModes(system) ? await unlessRefused(stat(path)) : undefined;
   return found?.isFile() === true && (found.mode & 0o044) !== 0;
-}
-
-/** Whether these bits let only a group write whose one member is this user: in Ubuntu and Fedora each user has one. */
-async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
-  if ((mode & bits) !== 0o020) return false;
-  const [users, groups] = await Promise.all([rowsOf('/etc/passwd'), rowsOf('/etc/group')]);
-  const me = users.find(([, , uid]) => uid === String(system.uid))?.[0];
-  const members = groups.find(([, , id]) => id === String(gid))?.[3]?.split(',');
-  const others = users.filter(([name, , , group]) => group === String(gid) && name !== me);
-  return me !== undefined && others.length === 0 && members?.every((name) => name === '' || name === me) === true;
-}
-
-async function rowsOf(file: string): Promise<string[][]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').map((line) => line.split(':'));
 }
 
 export function hasModes(system: System): boolean {

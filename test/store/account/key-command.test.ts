@@ -89,17 +89,6 @@ test.each([
   expect((await runKeyCommand(command, options())).reveal()).toBe(key);
 });
 
-test('a batch file of Windows is left to the user', async () => {
-  const { system, alarm } = options();
-  const run = (): Promise<unknown> =>
-    runKeyCommand(String.raw`C:\tools\az.CMD get`, { system: { ...system, platform: 'win32' }, alarm });
-  expect(await failureOf(run)).toEqual({
-    kind: 'config',
-    message: String.raw`the key command 'C:\tools\az.CMD' is a batch file, which only a shell runs`,
-    hint: String.raw`Write cmd /c before it: --key-command "cmd /c C:\tools\az.CMD …"`,
-  });
-});
-
 test('what Node refuses to begin is a failure of the key command', async () => {
   const { system, alarm } = options();
   const caught = await failureOf(() => runKeyCommand('/bin/sh "a\0b"', { system, alarm }));
