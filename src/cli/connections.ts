@@ -10,7 +10,7 @@ import {
   environmentCredential,
   type Holder,
   type LicensingCredential,
-  openCredentials,
+  Credentials,
   refuseReadOnly,
 } from '../store/account/credentials.ts';
 import { defaultRetries, isGuarded, unknownVariables } from '../commands/environment.ts';
@@ -164,7 +164,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
   const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
   const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
   const runKeyCommand = keyCommandRunner(running);
-  const credentials = openCredentials(system, profiles, runKeyCommand, signal);
+  const credentials = new Credentials(system, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
   const source = options.sandbox ? sandbox : credentials;
   const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
@@ -183,7 +183,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
     licensingAccount: (choice) => noted(source.licensing({ ...chosen, ...choice })),
     chatAccount: () => noted(source.chat(chosen)),
     accounts: {
-      licensingApps: source.licensingApps,
+      licensingApps: () => source.licensingApps(),
       places: () => [...places],
       unknownVariables: () => unknownVariables(system.env),
       environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),

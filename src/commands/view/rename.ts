@@ -3,7 +3,6 @@ import { namingIgnored, withNearViews } from '../../jobs/view/named-views.ts';
 import { readRenamings, renameView } from '../../jobs/view/rename-view.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { defaultRetries } from '../environment.ts';
 import { aboutBuiltIn } from './pin.ts';
 
 export default command({
@@ -29,16 +28,15 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *rows({ renaming, pin, hide }, { chat, chatAccount, options, clock }) {
+  async *rows({ renaming, pin, hide }, { chat, chatAccount }) {
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
     const renamings = await readRenamings(renaming, api, { chatAccount });
-    const how = { retries: options.retries ?? defaultRetries, sleep: clock.sleep };
     const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
       };
-      const { ignored, status } = await renameView(api, fragment, { name, is_pinned }, how).catch(orNear);
+      const { ignored, status } = await renameView(api, fragment, { name, is_pinned }).catch(orNear);
       return { ignored, row: { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status } };
     };
     yield* namingIgnored(each(renamings, ({ fragment }) => fragment, renameOne));

@@ -1,8 +1,5 @@
 import type { ChatApi, View, ViewChange } from '../../api/chat/chat.ts';
-import { backoff } from '../../api/http/retry.ts';
-import { endingOf } from '../../api/http/transport-error.ts';
-import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
@@ -14,51 +11,26 @@ interface Renamed {
   readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
 }
 
-interface RenameLimits {
-  readonly retries: number;
-  sleep(span: Milliseconds): Promise<void>;
-}
-
 /**
- * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename,
- * and comes before each repeat (docs/apis.md, Navigation views).
+ * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename
+ * (docs/apis.md, Navigation views).
  * @throws Failure unknown where no list shows it; rejected naming the view that has the name
  */
-export async function renameView(
-  chat: ChatApi,
-  fragment: string,
-  change: ViewChange,
-  { retries, sleep }: RenameLimits,
-): Promise<Renamed> {
-  let unconfirmed: Failure | undefined;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const { ignored } = await chat.updateView(fragment, change);
-      return { ignored, status: 'renamed' };
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-      if (cause.kind === 'unknown') unconfirmed = cause.as('unknown', cause.message, { hint: lookFirst });
-      else if (cause.kind !== 'rejected') throw unconfirmed ?? cause;
-      const isRepeated = cause.kind === 'unknown' && attempt < retries && isRepeatable(cause);
-      if (isRepeated) await sleep(backoff(attempt, 1));
-      const views = await viewsOf(chat, unconfirmed ?? cause);
-      const holder = views.find(({ name }) => name === change.name);
-      if (holder?.fragment === fragment) return pinOrHide(chat, holder, change, unconfirmed ? 'renamed' : 'unchanged');
-      if (holder)
-        throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
-      // A refusal is one where the list shows the former name.
-      const isRefused = cause.kind === 'rejected' && views.length > 0;
-      if (!isRepeated || views.length === 0) throw isRefused ? cause : (unconfirmed ?? cause);
-    }
+export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<Renamed> {
+  try {
+    const { ignored } = await chat.updateView(fragment, change);
+    return { ignored, status: 'renamed' };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || (cause.kind !== 'unknown' && cause.kind !== 'rejected')) throw cause;
+    const isRefused = cause.kind === 'rejected';
+    const holder = (await ifAnswered(chat.views()))?.find(({ name }) => name === change.name);
+    if (holder?.fragment === fragment) return pinOrHide(chat, holder, change, isRefused ? 'unchanged' : 'renamed');
+    if (holder) throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
+    throw isRefused ? cause : cause.as('unknown', cause.message, { hint: lookFirst });
   }
 }
 
 const lookFirst = `Check the name of the view before you rename it again: ${commandLine('view list', [])}`;
-
-/** As every call is repeated: not after an answer of the server itself. */
-function isRepeatable({ details: { http } }: Failure): boolean {
-  return http?.status === undefined || endingOf(http.status).again !== 'never';
-}
 
 /** The view has the name: what is left is to pin or hide it. */
 async function pinOrHide(chat: ChatApi, view: View, change: ViewChange, status: Renamed['status']): Promise<Renamed> {
@@ -66,15 +38,6 @@ async function pinOrHide(chat: ChatApi, view: View, change: ViewChange, status: 
   if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
   const { ignored } = await chat.updateView(view.fragment, { is_pinned });
   return { ignored, status: is_pinned ? 'pinned' : 'hidden' };
-}
-
-/** None where there is no list. @throws `reason` where the list is not answered */
-async function viewsOf(chat: ChatApi, reason: Failure): Promise<readonly View[]> {
-  try {
-    return (await chat.views()) ?? [];
-  } catch (cause) {
-    throw cause instanceof Failure && !cause.isInterruption ? reason : cause;
-  }
 }
 
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */

@@ -58,84 +58,98 @@ export interface StoredApp {
 type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential<'licensing'>>>;
 
 /** Chooses one credential, whole (docs/apis.md, Credentials). @throws Failure config where none is, or it is unsafe */
-export function openCredentials(
-  system: System,
-  profiles: StoredProfiles,
-  runKeyCommand: (command: string) => Promise<Secret>,
+export class Credentials {
+  readonly #system: System;
+  readonly #profiles: StoredProfiles;
+  readonly #runKeyCommand: (command: string) => Promise<Secret>;
   /** Ends the reading of a key file that is a pipe. */
-  signal?: AbortSignal,
-) {
-  const keys = new Map<string, Promise<Secret>>();
-  /** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
-  const once = (source: string, ask: () => Promise<Secret>): Promise<Secret> => {
-    const key = keys.get(source) ?? ask();
-    keys.set(source, key);
-    return key;
-  };
-  const runOnce: typeof runKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
-  const secretsOf = async (profile: Profile): Promise<Secrets> => {
-    const { key, headers } = await profiles.secretsOf(profile);
-    return { key: key ?? (await runOnce(profile.key_command ?? '')), headers };
-  };
-  let headers: Promise<Headers | undefined> | undefined;
-  const secretsOfEnvironment = async (url: string, source: EnvironmentKey): Promise<Secrets> => {
+  readonly #signal: AbortSignal | undefined;
+  readonly #keys = new Map<string, Promise<Secret>>();
+  #headers: Promise<Headers | undefined> | undefined;
+  /** An environment's credential that names no application has that of the first row: one key is of one application. */
+  #environmentApp: number | undefined;
+
+  constructor(
+    system: System,
+    profiles: StoredProfiles,
+    runKeyCommand: (command: string) => Promise<Secret>,
+    signal?: AbortSignal,
+  ) {
+    [this.#system, this.#profiles, this.#runKeyCommand, this.#signal] = [system, profiles, runKeyCommand, signal];
+  }
+
+  /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
+  async licensing({ profile, typed = true, app_code, row_app_code }: LicensingChoice): Promise<LicensingCredential> {
+    const [env, profiles] = [this.#system.env, this.#profiles];
+    const given = environmentCredential(env, 'licensing');
+    const row = row_app_code === app_code ? undefined : row_app_code;
+    if (given && (profile === undefined || !typed)) {
+      const own = app_code ?? given.values.app_code ?? (this.#environmentApp ??= row);
+      if (row === undefined || row === own) return this.#licensingOfEnvironment(given);
+      return this.#credentialOf(await appOf(profiles, row, given.values.base_url));
+    }
+    const chosen = await chosenApp(profiles, { profile, typed, app_code }, env, row);
+    const isOther = row !== undefined && row !== chosen.app_code;
+    return this.#credentialOf(isOther ? await appOf(profiles, row) : chosen);
+  }
+
+  async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
+    const given = environmentCredential(this.#system.env, 'chat');
+    if (given && (profile === undefined || !typed)) {
+      const secrets = await this.#secretsOfEnvironment(given.values.site, given.key);
+      return { kind: 'chat', profile: undefined, ...given.values, ...secrets };
+    }
+    const profiles = this.#profiles;
+    return this.#credentialOf(
+      await (profile === undefined ? defaultOf(profiles, 'chat') : profileNamed(profiles, profile, 'chat')),
+    );
+  }
+
+  /** Every stored app; without one, that of the environment. */
+  async licensingApps(): Promise<readonly StoredApp[]> {
+    const apps = (await this.#profiles.all()).filter((profile) => profile.kind === 'licensing');
+    const given = apps.length === 0 ? environmentCredential(this.#system.env, 'licensing') : undefined;
+    const { app_code, base_url } = given?.values ?? {};
+    if (given && app_code !== undefined && base_url !== undefined)
+      return [{ profile: 'environment', app_code, base_url, credential: () => this.#licensingOfEnvironment(given) }];
+    return apps.map((app) => ({
+      profile: app.name,
+      app_code: app.app_code,
+      base_url: app.base_url,
+      credential: () => this.#credentialOf(app),
+    }));
+  }
+
+  #credentialOf(profile: LicensingProfile): Promise<LicensingCredential>;
+  #credentialOf(profile: ChatProfile): Promise<ChatCredential>;
+  async #credentialOf(profile: Profile): Promise<LicensingCredential | ChatCredential> {
+    const { key, headers } = await this.#profiles.secretsOf(profile);
+    const { key_command: command = '' } = profile;
+    const own = key ?? (await this.#once(`command ${command}`, () => this.#runKeyCommand(command)));
+    return credentialFrom(profile, { key: own, headers });
+  }
+
+  async #licensingOfEnvironment({ values, key }: EnvironmentCredential): Promise<LicensingCredential> {
+    const secrets = await this.#secretsOfEnvironment(values.base_url, key);
+    return { kind: 'licensing', profile: undefined, ...values, ...secrets };
+  }
+
+  async #secretsOfEnvironment(url: string, source: EnvironmentKey): Promise<Secrets> {
+    const [system, signal] = [this.#system, this.#signal];
     refuseExposed(url, {}, system.env);
     const { variable: name } = source;
-    const key = await once(name, async () =>
+    const key = await this.#once(name, async () =>
       'file' in source ? readKeyFile(source.file, name, system, signal) : keyFrom(source.text, name),
     );
-    return { key, headers: await (headers ??= headersOfEnvironment(system, signal)) };
-  };
-  const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
-    credentialFrom(profile, await secretsOf(profile));
-  const licensingOfEnvironment = async ({ values, key }: EnvironmentCredential): Promise<LicensingCredential> => {
-    const secrets = await secretsOfEnvironment(values.base_url, key);
-    return { kind: 'licensing', profile: undefined, ...values, ...secrets };
-  };
-  /** An environment's credential that names no application has that of the first row: one key is of one application. */
-  let environmentApp: number | undefined;
+    return { key, headers: await (this.#headers ??= headersOfEnvironment(system, signal)) };
+  }
 
-  return {
-    /** @throws Failure config when no app has the code of a row; usage when several stored apps have that code */
-    async licensing({ profile, typed = true, app_code, row_app_code }: LicensingChoice): Promise<LicensingCredential> {
-      const given = environmentCredential(system.env, 'licensing');
-      const row = row_app_code === app_code ? undefined : row_app_code;
-      if (given && (profile === undefined || !typed)) {
-        const own = app_code ?? given.values.app_code ?? (environmentApp ??= row);
-        if (row !== undefined && row !== own)
-          return licensingCredential(await appOf(profiles, row, given.values.base_url));
-        return licensingOfEnvironment(given);
-      }
-      const chosen = await chosenApp(profiles, { profile, typed, app_code }, system.env, row);
-      const isOther = row !== undefined && row !== chosen.app_code;
-      return licensingCredential(isOther ? await appOf(profiles, row) : chosen);
-    },
-    async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
-      const given = environmentCredential(system.env, 'chat');
-      if (given && (profile === undefined || !typed)) {
-        const secrets = await secretsOfEnvironment(given.values.site, given.key);
-        return { kind: 'chat', profile: undefined, ...given.values, ...secrets };
-      }
-      const chosen = await (profile === undefined
-        ? defaultOf(profiles, 'chat')
-        : profileNamed(profiles, profile, 'chat'));
-      return credentialFrom(chosen, await secretsOf(chosen));
-    },
-    /** Every stored app; without one, that of the environment. */
-    async licensingApps(): Promise<readonly StoredApp[]> {
-      const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
-      const given = apps.length === 0 ? environmentCredential(system.env, 'licensing') : undefined;
-      const { app_code, base_url } = given?.values ?? {};
-      if (given && app_code !== undefined && base_url !== undefined)
-        return [{ profile: 'environment', app_code, base_url, credential: () => licensingOfEnvironment(given) }];
-      return apps.map((app) => ({
-        profile: app.name,
-        app_code: app.app_code,
-        base_url: app.base_url,
-        credential: () => licensingCredential(app),
-      }));
-    },
-  };
+  /** Asks each source for its key once in a run: a command may ask a person, and a file may be a pipe. */
+  #once(source: string, ask: () => Promise<Secret>): Promise<Secret> {
+    const key = this.#keys.get(source) ?? ask();
+    this.#keys.set(source, key);
+    return key;
+  }
 }
 
 export function credentialFrom(profile: LicensingProfile, secrets: Secrets): LicensingCredential;

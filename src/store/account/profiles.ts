@@ -17,6 +17,7 @@ import {
 } from '../../schema/profile.ts';
 import { originOf, refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
+import type { Surroundings } from '../lock/lock.ts';
 import { headersIn, keyFrom, type Headers, type Secrets } from './secrets.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
@@ -32,30 +33,20 @@ export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names
 /** The stored profiles (docs/apis.md, Credentials). Methods throw Failure config for unsafe files and unknown names. */
 export function openProfiles(system: System, clock: Clock) {
   const host = { system, clock };
+  return { ...readingOf(host), ...changesOf(host) };
+}
+
+function readingOf(host: Surroundings) {
+  const { system } = host;
   const read = async () => readConfiguration('config', host);
   const stored = async () => mapOf((await read())['profiles']);
-  const change = (edit: (stored: StoredNames, files: Files) => void | Promise<void>): Promise<void> =>
-    changeConfiguration(host, async (files) => {
-      const config = await files.read('config');
-      const [profiles, defaults] = [mapOf(config['profiles']), mapOf(defaultsIn(config))];
-      await edit({ profiles, defaults }, files);
-      const changed = { defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(profiles) };
-      await files.write('config', { ...config, ...changed });
-    });
-  const parsed = (name: string, value: unknown): Profile => {
-    const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
-    return labelled(label, () => parseProfile(name, value), 'config');
-  };
-  /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
-  const check = (profile: CandidateProfile): Profile => parseProfile(readProfileName(profile.name), profile);
-
   return {
     check,
-    all: async () => [...(await stored())].map(([name, value]) => parsed(name, value)),
+    all: async () => [...(await stored())].map(([name, value]) => parsed(name, value, system)),
     defaults: async () => defaultsIn(await read()),
     async find(name: string): Promise<Profile | undefined> {
       const known = await stored();
-      return known.has(name) ? parsed(name, known.get(name)) : undefined;
+      return known.has(name) ? parsed(name, known.get(name), system) : undefined;
     },
     names: async () => [...(await stored()).keys()],
     /** Writes nothing. @throws Failure config for plain http without consent */
@@ -75,6 +66,20 @@ export function openProfiles(system: System, clock: Clock) {
       const { origin, headers } = entryIn(await readConfiguration('credentials', host), profile);
       return origin === originOfProfile(profile) ? headersIn(headers) : undefined;
     },
+  };
+}
+
+function changesOf(host: Surroundings) {
+  const { system } = host;
+  const change = (edit: (stored: StoredNames, files: Files) => void | Promise<void>): Promise<void> =>
+    changeConfiguration(host, async (files) => {
+      const config = await files.read('config');
+      const [profiles, defaults] = [mapOf(config['profiles']), mapOf(defaultsIn(config))];
+      await edit({ profiles, defaults }, files);
+      const changed = { defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(profiles) };
+      await files.write('config', { ...config, ...changed });
+    });
+  return {
     /** Replaces one of that name; the first of a kind is the default; without a new key the stored one stays, bound. */
     async save(profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
       const valid = check(profile);
@@ -89,15 +94,14 @@ export function openProfiles(system: System, clock: Clock) {
         profiles.set(name, fields);
       });
     },
-    async use(name: string): Promise<void> {
-      await change(({ profiles, defaults }) => {
+    use: (name: string): Promise<void> =>
+      change(({ profiles, defaults }) => {
         refuseUnknown([name], profiles);
-        defaults.set(parsed(name, profiles.get(name)).kind, name);
-      });
-    },
+        defaults.set(parsed(name, profiles.get(name), system).kind, name);
+      }),
     /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
-    async remove(forgotten: readonly string[]): Promise<void> {
-      await change(async ({ profiles, defaults }, files) => {
+    remove: (forgotten: readonly string[]): Promise<void> =>
+      change(async ({ profiles, defaults }, files) => {
         refuseUnknown(forgotten, profiles);
         for (const name of forgotten) profiles.delete(name);
         const credentials = await files.read('credentials');
@@ -106,9 +110,18 @@ export function openProfiles(system: System, clock: Clock) {
         if (kept.length < keys.length)
           await files.write('credentials', { ...credentials, keys: Object.fromEntries(kept) });
         for (const [kind, name] of defaults) if (!profiles.has(String(name))) defaults.delete(kind);
-      });
-    },
+      }),
   };
+}
+
+/** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
+function check(profile: CandidateProfile): Profile {
+  return parseProfile(readProfileName(profile.name), profile);
+}
+
+function parsed(name: string, value: unknown, system: System): Profile {
+  const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
+  return labelled(label, () => parseProfile(name, value), 'config');
 }
 
 /** The key goes first: alone it is harmless; a profile for another origin than its key's is refused when used. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { Environment } from '../../../src/core/system.ts';
-import { openCredentials, type Choice, type LicensingChoice } from '../../../src/store/account/credentials.ts';
+import { Credentials, type Choice, type LicensingChoice } from '../../../src/store/account/credentials.ts';
 import { openProfiles, type Profiles } from '../../../src/store/account/profiles.ts';
 import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { failureOf, place, type Place, type Told } from '../place.ts';
@@ -23,7 +23,7 @@ const chatUnit = {
 interface Opened {
   readonly host: Place;
   readonly profiles: Profiles;
-  readonly credentials: ReturnType<typeof openCredentials>;
+  readonly credentials: Credentials;
   readonly commands: string[];
 }
 
@@ -35,7 +35,7 @@ function open(env: Environment = {}): Opened {
     commands.push(command);
     return Promise.resolve(new Secret('canary-command'));
   };
-  return { host, profiles, commands, credentials: openCredentials(host.system, profiles, run) };
+  return { host, profiles, commands, credentials: new Credentials(host.system, profiles, run) };
 }
 
 async function openStored(env: Environment = {}): Promise<Opened> {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { renaming } from '../../../src/core/shell-word.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import { openCredentials } from '../../../src/store/account/credentials.ts';
+import { Credentials } from '../../../src/store/account/credentials.ts';
 import { openProfiles } from '../../../src/store/account/profiles.ts';
 import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { isWhole } from '../../helpers/extent.ts';
@@ -213,9 +213,9 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
     message: `${path} has format version 2; this program reads 1`,
     hint: 'Upgrade chatelaine; nothing was sent or changed.',
   };
-  const { licensing } = openCredentials(host.system, profiles, () => Promise.resolve(key));
+  const credentials = new Credentials(host.system, profiles, () => Promise.resolve(key));
 
-  expect(await failureOf(() => licensing({ profile: 'app' }))).toEqual(caught);
+  expect(await failureOf(() => credentials.licensing({ profile: 'app' }))).toEqual(caught);
   expect(await failureOf(() => profiles.save({ ...app, app_code: 8 }, key))).toEqual(caught);
   expect(await failureOf(() => profiles.remove(['app']))).toEqual(caught);
   expect(readFileSync(path, 'utf8')).toBe(text);
