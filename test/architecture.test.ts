@@ -219,7 +219,6 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     'cli/process.ts',
     'core/read.ts',
     'store/disk/owner.ts',
-    'store/disk/private.ts',
   ]);
 });
 

@@ -48,16 +48,8 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
     });
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
   const known = views.map((view) => view.fragment);
-  // A person says Mentions for narrow/is/mentioned, and Combined feed for feed.
-  const words =
-    fragment
-      .toLowerCase()
-      .replace('narrow', '')
-      .match(/[a-z]{4,}/g) ?? [];
-  const isMeant = (part: string): boolean => words.some((word) => part.startsWith(word.slice(0, 5)));
-  const meant = builtIn.filter((view) => view.split('/').some(isMeant));
-  const like = new Set([...nearNames(fragment, [...known, ...builtIn]), ...meant]);
-  const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
+  const like = nearNames(fragment, new Set([...known, ...builtIn]));
+  const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
     hint:
       near === ''

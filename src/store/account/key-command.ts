@@ -180,17 +180,12 @@ async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Prom
   }
 }
 
-/** Windows has neither groups nor signals: its own program ends a process with its children. */
-function signalGroup(child: ChildProcess, { env, platform, kill }: System, signal: NodeJS.Signals): void {
+/** Windows has no groups. */
+function signalGroup(child: ChildProcess, { platform, kill }: System, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
-    if (platform !== 'win32') {
-      kill(-child.pid, signal);
-      return;
-    }
-    const file = win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
-    const killer = spawn(file, ['/t', '/f', '/pid', String(child.pid)], { stdio: 'ignore', windowsHide: true });
-    killer.once('error', () => child.kill());
+    if (platform === 'win32') child.kill();
+    else kill(-child.pid, signal);
   } catch (cause) {
     if (codeOf(cause) !== 'ESRCH') throw cause;
   }

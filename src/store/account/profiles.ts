@@ -64,7 +64,7 @@ function readingOf(host: Surroundings) {
     /** Those that are stored for the profile's server. */
     async headersOf(profile: Profile): Promise<Headers | undefined> {
       const { origin, headers } = entryIn(await readConfiguration('credentials', host), profile);
-      return origin === originOfProfile(profile) ? headersIn(headers) : undefined;
+      return origin === originOf(urlOf(profile)) ? headersIn(headers) : undefined;
     },
   };
 }
@@ -130,7 +130,7 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
   if (key === undefined && profile.key_command === undefined) return;
   // With its origin, so that a changed URL cannot send it elsewhere.
   const entry = {
-    origin: originOfProfile(profile),
+    origin: originOf(urlOf(profile)),
     ...(key && { api_key: key.reveal() }),
     ...(headers && {
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
@@ -143,7 +143,7 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
 /** Its host is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
 function secretsIn(credentials: Content, profile: Profile, file: string): Partial<Secrets> {
   const { entry, origin, api_key, headers: stored } = entryIn(credentials, profile);
-  const [headers, own] = [headersIn(stored), originOfProfile(profile)];
+  const [headers, own] = [headersIn(stored), originOf(urlOf(profile))];
   if (entry !== undefined && origin !== own) {
     const bound = typeof origin === 'string' ? origin : 'no host';
     throw new Failure('config', `the key of profile '${profile.name}' is for another host: ${bound}, not ${own}`, {
@@ -200,10 +200,6 @@ export function parseProfile(name: string, stored: unknown): Profile {
   throw usage('kind is neither licensing nor chat');
 }
 
-function originOfProfile(profile: Profile): string {
-  return originOf(urlOf(profile));
-}
-
 function valuesIn<const T extends Fields>(stored: Content, fields: T): Values<T> {
   return valuesOf(fields, (name, field) => {
     const value = stored[name];
@@ -245,12 +241,9 @@ export async function defaultOf<K extends Kind>(profiles: StoredProfiles, kind: 
   const name = (await profiles.defaults())[kind];
   if (name !== undefined) return profileNamed(profiles, name, kind);
   const stored = (await profiles.all()).filter((profile) => profile.kind === kind).map((profile) => profile.name);
-  if (stored.length > 0) {
-    throw new Failure('config', `no ${kinds[kind]} is the default`, {
-      hint: `Choose one with --profile or chatelaine auth use: ${stored.join(', ')}`,
-    });
-  }
-  throw new Failure('config', `no ${kinds[kind]} is signed in`, {
-    hint: `Try it out first with --sandbox, or sign in: ${signIn[kind]}`,
-  });
+  const [what, hint] =
+    stored.length > 0
+      ? ['the default', `Choose one with --profile or chatelaine auth use: ${stored.join(', ')}`]
+      : ['signed in', `Try it out first with --sandbox, or sign in: ${signIn[kind]}`];
+  throw new Failure('config', `no ${kinds[kind]} is ${what}`, { hint });
 }

@@ -7,29 +7,21 @@ import { openFile, syncFolder, withFile } from './files.ts';
 
 export type Damaged = (problem: string) => Failure;
 
-/** Records and their places, without a last one that is cut or fails its sum. @throws what `damaged` makes of others */
-export function* eachRecord(bytes: Buffer, damaged: Damaged) {
-  for (const { json, problem, line, size } of eachLine(bytes)) {
-    if (!json || problem) throw damaged(`line ${line} is ${problem}`);
-    yield { record: json.value, line, size };
-  }
-}
-
-/** All of them, and the bytes up to the end of the last. @throws as `eachRecord` */
+/** Records and the bytes up to the end of the last, without one that is cut. @throws what `damaged` makes of others */
 export function readRecords(bytes: Buffer, damaged: Damaged) {
-  const all = [...eachRecord(bytes, damaged)];
-  return { records: all.map(({ record }) => record), size: all.at(-1)?.size ?? 0 };
+  const all = [...eachLine(bytes)];
+  const bad = all.find(({ problem }) => problem !== undefined);
+  if (bad) throw damaged(`line ${bad.line} is ${bad.problem}`);
+  return { records: all.map(({ json }) => json?.value), size: all.at(-1)?.size ?? 0 };
 }
 
-/** Lines of JSON without a last one that is cut; lines without sums count up to the first that has one. */
+/** Lines of JSON without a last one that is cut or fails its sum. */
 export function* eachLine(bytes: Buffer) {
-  let [size, haveSums] = [0, false];
+  let size = 0;
   for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
-    const { json, isSummed, isWhole } = lineIn(bytes.toString('utf8', size, end));
-    haveSums ||= isSummed;
+    const { json, isWhole } = lineIn(bytes.toString('utf8', size, end));
     size = end + 1;
-    const isRight = isWhole && (isSummed || !haveSums);
-    const problem = !json ? 'not valid JSON' : isRight ? undefined : 'not what was written';
+    const problem = json ? (isWhole ? undefined : 'not what was written') : 'not valid JSON';
     if (problem && bytes.indexOf(10, size) < 0) return;
     yield { json, problem, line, size };
   }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { Failure, labelled, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
-import { suggestion } from '../../schema/nearest.ts';
 import { alternatives, readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import { badRowsOf, faultOf, joined, type BadRows, type Fault } from './bad-rows.ts';
 import { columnOf, normalized, readAliases, type WantedColumns } from './header.ts';
@@ -112,16 +111,11 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
     const column = normalized(columnOf(word.slice(0, at), wanted));
     sought.set(column, [...(sought.get(column) ?? []), word.slice(at + 1).trim()]);
   }
-  const names = new Map<string, string>();
   let [taken, all] = [0, 0];
   return {
     takes(values: Cells): boolean {
-      if (sought.size === 0) return true;
-      const own = new Map<string, string>();
-      for (const [name, value = ''] of values) {
-        names.set(normalized(name), name);
-        own.set(normalized(name), typeof value === 'string' ? value : writeJson(value));
-      }
+      const textOf = (value: unknown = ''): string => (typeof value === 'string' ? value : writeJson(value));
+      const own = new Map([...values].map(([name, value]) => [normalized(name), textOf(value)]));
       const isTaken = [...sought].every(([column, texts]) => texts.includes(own.get(column) ?? ''));
       all += 1;
       taken += Number(isTaken);
@@ -130,13 +124,7 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
     /** Says how many rows were taken. @throws Failure usage where none was */
     end(note: RosterSource['note']): void {
       if (sought.size === 0 || all === 0) return;
-      const unknown = [...sought.keys()].find((column) => !names.has(column));
-      if (unknown !== undefined) {
-        const known = [...names.values()];
-        const hint = suggestion(unknown, known) ?? `The columns are ${known.join(', ')}.`;
-        throw usage(`no row has a column ${unknown}`, hint);
-      }
-      const terms = [...sought].map(([column, texts]) => `${names.get(column) ?? column} is ${alternatives(texts)}`);
+      const terms = [...sought].map(([column, texts]) => `${column} is ${alternatives(texts)}`);
       if (taken === 0) throw usage(`there is no row in which ${terms.join(' and ')}`);
       note?.(`${taken} of ${all} rows ${taken === 1 ? 'is' : 'are'} taken: ${terms.join(', ')}`);
     },

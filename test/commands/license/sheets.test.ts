@@ -103,14 +103,14 @@ describe('--where', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([0, '']);
     expect(users()).toContain('cleo');
     const shown = await run(`license apply ${write(sheet)} --where status=renew --dry-run --fields remote_user`);
-    expect(shown.stderr).toContain('2 of 3 rows are taken: Status is renew');
+    expect(shown.stderr).toContain('2 of 3 rows are taken: status is renew');
     expect(shown.stdout).toBe('remote_user\nada\ncleo\n');
   });
 
   test('is an option of every command that reads a sheet', async () => {
     const { run, write } = await service();
     const sensors = write('mac_address,remote_user,Ort\n00:13:43:9A:01:7F,ada,Ulm\n00:13:43:9A:01:80,ada,Bonn\n');
-    const taken = '1 of 2 rows is taken: Ort is Ulm';
+    const taken = '1 of 2 rows is taken: ort is Ulm';
     for (const line of [
       `first-activation --from ${sensors} --where Ort=Ulm`,
       `first-activation audit ${sensors} --where Ort=Ulm`,
@@ -119,6 +119,6 @@ describe('--where', () => {
       expect([line, (await run(line)).stderr]).toEqual([line, expect.stringContaining(taken)]);
     const topics = write('channel,topic_name,Keep\ngeneral,lunch,no\ngeneral,onboarding,yes\n');
     const ran = await run(`topic delete --from ${topics} --where Keep=no --dry-run`);
-    expect(ran.stderr).toContain('1 of 2 rows is taken: Keep is no');
+    expect(ran.stderr).toContain('1 of 2 rows is taken: keep is no');
   });
 });

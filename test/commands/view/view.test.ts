@@ -146,14 +146,8 @@ describe('view pin and hide on many', () => {
 });
 
 test.each([
-  ['mentions', '; near: narrow/is/mentioned'],
-  ['reactions', '; near: narrow/has/reaction/sender/me'],
   ['starred', '; near: narrow/is/starred'],
   ['inbx', '; near: inbox'],
-  ['Mentions', '; near: narrow/is/mentioned'],
-  ['Starred messages', '; near: narrow/is/starred'],
-  ['Combined feed', '; near: feed'],
-  ['Recent conversations', '; near: recent'],
 ])('view pin %s: a built-in view that is near is named, and none is made', async (word, near) => {
   const { run, sandbox } = await openSandbox();
   const before = sandbox.state.views();
