@@ -79,7 +79,6 @@ test('what a killed run left of the next part goes once a pull has reached its e
   const { folder, open, archive } = await begun();
   const left = join(folder, 'source-000002.ndjson');
   writeFileSync(left, '{"id":3}\n');
-  archive.mark({ reached: 2 });
   await archive.close();
   expect(existsSync(left)).toBe(true);
 
@@ -183,7 +182,7 @@ test('a purge whose record was cut stays one that is damaged, whatever is sealed
   writeFileSync(path, '{"begun":"2026-01-01T00:00:00Z"}\n');
 
   const again = await open();
-  again.mark({ reached: 2 });
+  again.mark({ complete: true });
   await again.close();
 
   expect(stateOf(folder).lists['purge.ndjson']).toEqual(sealed);

@@ -2,7 +2,7 @@ import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
-import { findQuiet, type ChannelFolder, type News, pullChannels } from '../../jobs/archive/pull-channels.ts';
+import { type ChannelFolder, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { countPlaces, recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
@@ -98,10 +98,9 @@ export default command({
     };
     const begin = async (channels: readonly ChannelFolder[]) => {
       const puller = await pullerFor(channels.map(({ folder }) => folder));
-      const newsOf = values.recheck || context.options.dry_run ? undefined : await findQuiet(chat, channels);
       return (channel: ChannelFolder, warn: Terminal['warn']) => {
         const own = { ...values, channel: [`id:${channel.stream_id}`], folder: channel.folder };
-        return pullFolder(own, { ...one, note, warn, isOfAll: true, news: newsOf?.(channel) }, factsOnce, puller);
+        return pullFolder(own, { ...one, note, warn, isOfAll: true }, factsOnce, puller);
       };
     };
     return pullChannels(chat, values.folder, begin, { ...context, concludeMore: tellFiles });
@@ -152,7 +151,6 @@ interface PullParts {
   /** Hears how many attached files an archive does not keep. */
   countFiles(count: number): void;
   readonly isOfAll?: boolean;
-  readonly news?: News | undefined;
 }
 
 async function pullFolder(

@@ -14,7 +14,6 @@ import type { MessageChat, PrivateSearch } from '../messages/messages-by-ids.ts'
 import { unorderedTimes } from '../messages/messages-by-time.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
-import type { News } from './pull-channels.ts';
 import { messagesNow, reasons } from './messages-now.ts';
 import { lookAtSelection, lookForLast } from './absent-selection.ts';
 
@@ -28,8 +27,6 @@ interface Pulling {
   readonly isWhole?: boolean | undefined;
   /** Whether it is one of all channels, some of which may not have what is selected. */
   readonly isOfAll?: boolean | undefined;
-  /** The news of this channel, in a pull of all. */
-  readonly news?: News | undefined;
   /** Where else messages of a damaged part are looked for. */
   readonly search?: PrivateSearch | undefined;
   /** Which files are read and compared; all where messages are deleted afterwards. */
@@ -50,13 +47,12 @@ export async function pullArchive(
 ) {
   const head = await headFor(chat, archive, order);
   const repaired = await repairArchive(chat, archive, head, pulling);
-  const { news, warn, isWhole, isOfAll = false } = pulling;
-  const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
+  const { warn, isWhole, isOfAll = false } = pulling;
   const found: PullFindings = { read: new Map<number, RawMessage>(), last: lastIdOf(archive.parts), isLastSeen: false };
   const { last } = found;
-  let [added, isVisible] = [0, isQuiet];
+  let [added, isVisible] = [0, false];
   try {
-    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, found)) {
+    for await (const count of addMissing(chat, archive, head, pulling, found)) {
       isVisible = true;
       added += count;
       if (count > 0) pulling.added?.(added);
@@ -66,9 +62,9 @@ export async function pullArchive(
     throw added > 0 ? incompleteWith(what, cause) : cause;
   }
   if (!isVisible && warn) await lookAtSelection(chat, head, { warn, isBegun: archive.head !== undefined, isOfAll });
-  if (last > 0 && !isQuiet && !isWhole && !found.isLastSeen && warn) await lookForLast(chat, head, last, warn);
+  if (last > 0 && !isWhole && !found.isLastSeen && warn) await lookForLast(chat, head, last, warn);
   if (!archive.head) await archive.setHead(head);
-  archive.mark({ complete: true, ...(news && { reached: news.reached }) });
+  archive.mark({ complete: true });
   refuseLosses(repaired.losses, archive.folder);
   // `repaired`: files of parts that were fetched again.
   return { head: archive.head ?? head, added, repaired: repaired.count, read: found.read } as const;

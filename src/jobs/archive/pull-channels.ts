@@ -1,16 +1,12 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { forward } from '../../api/chat/message-pages.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { channelFolder, namesIn } from '../../store/archive/archive-folder.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 import { exists } from '../../store/disk/files.ts';
 import { refuseLinks } from '../../store/disk/private.ts';
-import { inPublicChannels, received, isSharedPrivate } from '../messages/messages-by-ids.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { selectionIn } from './pull-order.ts';
-import { outOfOrder } from './pull-pages.ts';
 
 /**
  * Pulls each channel into its folder in turn, also after one fails.
@@ -80,8 +76,6 @@ export interface ChannelFolder {
   readonly isListed: boolean;
   /** The server says that the channel has no message. */
   readonly isEmpty: boolean;
-  /** It is private, and shows messages that the account did not receive. */
-  readonly isShared: boolean;
 }
 
 /** A folder is named `7-general`; the id counts. @throws Failure rejected, usage where the folder is an archive */
@@ -98,21 +92,17 @@ export async function channelFolders(chat: Pick<ChatApi, 'channels'>, folder: st
     const [, id, channel = ''] = channelFolder.exec(name) ?? [];
     const own = join(folder, name);
     if (id === undefined || !(await exists(join(own, 'archive.json')))) continue;
-    found.set(Number(id), { stream_id: Number(id), channel, folder: own, ...unlisted });
+    found.set(Number(id), { stream_id: Number(id), channel, folder: own, isListed: false, isEmpty: false });
   }
-  for (const row of listed) {
-    const { stream_id, name, first_message_id } = row;
+  for (const { stream_id, name, first_message_id } of listed) {
     if (typeof stream_id !== 'number' || typeof name !== 'string') continue;
     const own = found.get(stream_id)?.folder ?? join(folder, folderName(stream_id, name));
     const isEmpty = first_message_id === null;
-    const is = { isListed: true, isEmpty, isShared: isSharedPrivate(row) };
-    found.set(stream_id, { stream_id, channel: name, folder: own, ...is });
+    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty });
   }
   for (const { folder: own } of found.values()) await refuseLinks(folder, own);
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }
-
-const unlisted = { isListed: false, isEmpty: false, isShared: false };
 
 /** What every file system takes as a name: letters, digits, dots and dashes, and a dash for all else. */
 function folderName(id: number, name: string): string {
@@ -123,50 +113,4 @@ function folderName(id: number, name: string): string {
     .replace(/[^\p{L}\p{N}._-]+/gu, '-');
   const plain = words.replace(/^[-.]+|[-.]+$/g, '');
   return plain === '' ? String(id) : `${id}-${plain}`;
-}
-
-/** A channel has nothing new, or may have, up to an id. */
-export interface News {
-  readonly reached: number;
-  readonly isQuiet: boolean;
-}
-
-/**
- * Finds channels without a new message by what the account received and what is in all public channels: a private
- * channel with shared history may have others, and is never quiet (docs/archive-format.md, Crash safety).
- */
-export async function findQuiet(chat: Pick<ChatApi, 'raw'>, channels: readonly ChannelFolder[]) {
-  const known = new Map<string, number>();
-  for (const { folder } of channels) {
-    const head = await readHead(folder);
-    // Of a part of a channel, an older message may match later.
-    if (head?.state.complete && head.state.reached !== undefined && selectionIn(head).narrow.length === 1)
-      known.set(folder, head.state.reached);
-  }
-  const last = Math.max(0, ...known.values());
-  let reached = last;
-  for (const narrow of scopes) {
-    const { messages } = await chat.raw.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
-    reached = Math.max(reached, messages.at(-1)?.id ?? 0);
-  }
-  const active = known.size > 0 ? await activeSince(chat, last - outOfOrder, channels.length) : undefined;
-  return ({ folder, stream_id, isListed, isShared }: ChannelFolder): News => {
-    const isKnown = active !== undefined && known.get(folder) === last && isListed && !isShared;
-    return { reached, isQuiet: isKnown && !active.has(stream_id) };
-  };
-}
-
-const scopes = [received, inPublicChannels];
-
-/** The channels with a message above that id; undefined where that takes more pages than there are channels. */
-async function activeSince(chat: Pick<ChatApi, 'raw'>, id: number, mostPages: number) {
-  const active = new Set<unknown>();
-  let pages = 0;
-  for (const narrow of scopes)
-    for await (const { messages } of forward(chat.raw, { narrow }, { anchor: String(Math.max(1, id + 1)) })) {
-      pages += 1;
-      if (pages > mostPages) return undefined;
-      for (const { stream_id } of messages) active.add(stream_id);
-    }
-  return active;
 }

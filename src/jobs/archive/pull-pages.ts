@@ -43,7 +43,7 @@ interface Begun {
 }
 
 /** Ids up to the last one that a pull looks at again: for seconds messages become visible out of order. */
-export const outOfOrder = 1000;
+const outOfOrder = 1000;
 
 /** The pages of a selection in which there may be messages that are not archived. */
 export async function* laterPages<M extends MessageHead>(

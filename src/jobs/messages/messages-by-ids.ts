@@ -166,6 +166,6 @@ export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
   };
 }
 
-export function isSharedPrivate({ invite_only, history_public_to_subscribers: isShared }: JsonObject): boolean {
+function isSharedPrivate({ invite_only, history_public_to_subscribers: isShared }: JsonObject): boolean {
   return invite_only === true && isShared === true;
 }

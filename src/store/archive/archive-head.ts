@@ -107,8 +107,6 @@ function isManifest(head: unknown): head is Manifest {
 export interface ArchiveState {
   /** Whether the last pull reached the end of its selection. */
   readonly complete: boolean;
-  /** Up to this id a pull of all channels brought all that there was. */
-  readonly reached?: number | undefined;
   /** The lists of the archive, each with as many bytes as it had then. */
   readonly lists: Readonly<Record<string, ListSeal>>;
   /** The size and the time of modification that each file had when it was last read and compared. */

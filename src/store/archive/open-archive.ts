@@ -86,8 +86,8 @@ export function openedArchive(
       return own.state;
     },
     /** Records how far the archive is; it is on disk after `close`. */
-    mark(next: Partial<Pick<ArchiveState, 'complete' | 'reached'>>): void {
-      isComplete = next.complete ?? isComplete;
+    mark(next: Pick<ArchiveState, 'complete'>): void {
+      isComplete = next.complete;
       own.state = { ...own.state, ...next };
     },
     /** Says what is wrong with a form of a part. */
