@@ -189,15 +189,4 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     await expect.poll(() => isShown('#m1')).toBe(false);
     expect(await isShown('#m2 .by b')).toBe(true);
   });
-
-  test('only the page and its picture are asked for', async () => {
-    await open({});
-    const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
-    const urls = new Set(asked.map(({ params }) => (params['request'] as { url: string }).url));
-    expect([...urls].filter((url) => !url.startsWith('data:')).map((url) => url.replace(/^.*\//, ''))).toEqual([
-      'page.html',
-      'menu.png',
-    ]);
-    expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
-  });
 });

@@ -72,22 +72,6 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
     expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
   });
 
-  test.each([
-    ['light', 'rgb(255, 255, 255)'],
-    ['dark', 'rgb(22, 24, 28)'],
-  ])('the %s theme', async (value, background) => {
-    await browser.call('Emulation.setEmulatedMedia', {
-      media: '',
-      features: [{ name: 'prefers-color-scheme', value }],
-    });
-    expect(await browser.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
-    const { data } = await browser.call('Page.captureScreenshot', { captureBeyondViewport: true });
-    const image = Buffer.from(String(data), 'base64');
-    writeFileSync(join(folder, `${value}.png`), image);
-    expect(image.subarray(1, 4).toString()).toBe('PNG');
-    expect(image.length).toBeGreaterThan(10_000);
-  });
-
   test('search hides what lacks a word', async () => {
     const shown = '[...document.querySelectorAll("article")].filter((one) => one.checkVisibility()).length';
     const found = '[...document.querySelectorAll("article")].filter((one) => /falafel/i.test(one.textContent)).length';
@@ -101,16 +85,6 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
         field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event('input')); })()`);
       await expect.poll(() => browser.evaluate(shown)).toBe(count);
     }
-  });
-
-  test('paper has no search field, and a printed page has pages', async () => {
-    const display = 'getComputedStyle(document.querySelector(".search")).display';
-    await browser.call('Emulation.setEmulatedMedia', { media: 'print' });
-    expect(await browser.evaluate(display)).toBe('none');
-    await browser.call('Emulation.setEmulatedMedia', { media: '' });
-    expect(await browser.evaluate(display)).toBe('flex');
-    const { data } = await browser.call('Page.printToPDF');
-    expect(Buffer.from(String(data), 'base64').subarray(0, 5).toString()).toBe('%PDF-');
   });
 
   test('where the sanitizer missed something, the policy of the page stops it', async () => {

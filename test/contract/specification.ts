@@ -43,13 +43,18 @@ const booleans = (
   'send_private_typing_notifications send_stream_typing_notifications send_read_receipts allow_private_data_export web_navigate_to_sent_message'
 ).split(' ');
 
+const topicPolicies = { 1: '1', 2: '2', 3: '3', 4: '4', participates: '1', sends: '2', starts: '3', never: '4' };
+
 /** Of each setting, what may be typed and what is sent for it. */
 export const settingValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ...Object.fromEntries(booleans.map((name) => [name, bothWays])),
   full_name: { Ada: 'Ada' },
   email: { 'new@b.de': 'new@b.de' },
-  web_mark_read_on_scroll_policy: { 1: '1', 2: '2', 3: '3', always: '1', never: '3' },
-  web_channel_default_view: { 1: '1', 2: '2', 3: '3', 4: '4', 'channel-feed': '2', 'list-of-topics': '3' },
+  web_mark_read_on_scroll_policy: { 1: '1', 2: '2', 3: '3', always: '1', 'conversation-views': '2', never: '3' },
+  web_channel_default_view: {
+    ...{ 1: '1', 2: '2', 3: '3', 4: '4', 'top-topic': '1', 'channel-feed': '2', 'list-of-topics': '3' },
+    'top-unread-topic': '4',
+  },
   web_font_size_px: { 16: '16' },
   web_line_height_percent: { 120: '120' },
   color_scheme: { 1: '1', 2: '2', 3: '3', automatic: '1', dark: '2', light: '3' },
@@ -57,20 +62,36 @@ export const settingValues: Readonly<Record<string, Readonly<Record<string, stri
   web_home_view: { recent_topics: 'recent_topics', inbox: 'inbox', all_messages: 'all_messages' },
   emojiset: { google: 'google', 'google-blob': 'google-blob', twitter: 'twitter', text: 'text' },
   demote_inactive_streams: { 1: '1', 2: '2', 3: '3', automatic: '1', always: '2', never: '3' },
-  user_list_style: { 1: '1', 2: '2', 3: '3', compact: '1', 'with-status': '2' },
+  user_list_style: { 1: '1', 2: '2', 3: '3', compact: '1', 'with-status': '2', 'with-avatar-and-status': '3' },
   web_animate_image_previews: { always: 'always', on_hover: 'on_hover', 'on-hover': 'on_hover', never: 'never' },
-  web_stream_unreads_count_display_policy: { 1: '1', 2: '2', 3: '3' },
+  web_stream_unreads_count_display_policy: {
+    ...{ 1: '1', 2: '2', 3: '3', 'all-channels': '1', 'unmuted-channels-and-topics': '2', 'no-channels': '3' },
+  },
   timezone: { 'Europe/Berlin': 'Europe/Berlin' },
   notification_sound: { ding: 'ding' },
   email_notifications_batching_period_seconds: { 120: '120', '2m': '120' },
-  desktop_icon_count_display: { 1: '1', 2: '2', 3: '3', 4: '4', none: '4' },
+  desktop_icon_count_display: {
+    ...{
+      1: '1',
+      2: '2',
+      3: '3',
+      4: '4',
+      'all-unread': '1',
+      'dms-mentions-followed': '2',
+      'dms-mentions': '3',
+      none: '4',
+    },
+  },
   realm_name_in_email_notifications_policy: { 1: '1', 2: '2', 3: '3', automatic: '1', always: '2', never: '3' },
-  automatically_follow_topics_policy: { 1: '1', 2: '2', 3: '3', 4: '4', never: '4' },
-  automatically_unmute_topics_in_muted_streams_policy: { 1: '1', 2: '2', 3: '3', 4: '4', never: '4' },
+  automatically_follow_topics_policy: topicPolicies,
+  automatically_unmute_topics_in_muted_streams_policy: topicPolicies,
   resolved_topic_notice_auto_read_policy: {
     ...{ always: 'always', except_followed: 'except_followed', 'except-followed': 'except_followed', never: 'never' },
   },
-  email_address_visibility: { 1: '1', 2: '2', 3: '3', 4: '4', 5: '5', everyone: '1', nobody: '4' },
+  email_address_visibility: {
+    ...{ 1: '1', 2: '2', 3: '3', 4: '4', 5: '5', everyone: '1', 'members-only': '2', 'admins-only': '3', nobody: '4' },
+    'moderators-only': '5',
+  },
 };
 
 /** What a setting does not take: nothing is sent. */

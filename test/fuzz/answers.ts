@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { judge, type Way } from './judge.ts';
+import { judge } from './judge.ts';
 import { openMutatingServer } from './mutating-server.ts';
 import { mutations, type Mutation } from './mutation.ts';
 
@@ -65,7 +65,7 @@ const csv = 'remote_user,size_allowance\nzed,4\nphysio-7731,9\n';
 const sensors = 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\n';
 
 /** What is wrong with how the command takes its answers. */
-export async function tryAnswers({ line, changes, from }: AnswerCase, way: Way): Promise<string[]> {
+export async function tryAnswers({ line, changes, from }: AnswerCase): Promise<string[]> {
   const server = await openMutatingServer(changes, from);
   try {
     const { CHATELAINE_API_KEY = '', CHATELAINE_CHAT_API_KEY = '', CHATELAINE_CHAT_EMAIL = '' } = server.env;
@@ -73,7 +73,7 @@ export async function tryAnswers({ line, changes, from }: AnswerCase, way: Way):
     const stdin = line[0] === 'license' ? csv : line[0] === 'first-activation' ? sensors : '';
     const isEchoed = changes.some(({ kind }) => kind === 'echo');
     const secrets = [CHATELAINE_API_KEY, CHATELAINE_CHAT_API_KEY, basic];
-    return await judge({ line, stdin, env: server.env, secrets, isEchoed }, way);
+    return await judge({ line, stdin, env: server.env, secrets, isEchoed });
   } finally {
     await server.close();
   }

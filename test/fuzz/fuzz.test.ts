@@ -3,18 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changedSinceBuild } from '../../scripts/built.js';
 import { isWhole } from '../helpers/extent.ts';
 import { answerCases, tryAnswers } from './answers.ts';
-import type { Way } from './judge.ts';
-import { lineCases, slipCases, tryLine } from './lines.ts';
+import { lineCases, tryLine } from './lines.ts';
 
 /** The short form; scripts/fuzz.js sets larger sizes. The seed and the number of a case alone decide what it is. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
-/** Of each of the three kinds. */
+/** Of each of the two kinds. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 30));
-// The built program is another one where it is old, and vitest alone builds none.
-const processes = changedSinceBuild()?.length === 0 ? Number(process.env['FUZZ_PROCESSES'] ?? 2) : 0;
 const only = process.env['FUZZ_CASE'];
 const unlimited = 3_600_000;
 
@@ -39,18 +35,14 @@ test('no command line ends with exit code 1, hangs, or shows a stored key', { ti
   expect(await wrongsOf('lines', await lineCases(), tryLine)).toEqual([]);
 });
 
-test('no slip repeats the secret that was typed in the wrong place', { timeout: unlimited }, async () => {
-  expect(await wrongsOf('slips', await slipCases(), tryLine)).toEqual([]);
-});
-
 /** So many cases at the same time: most of them wait for a timeout. */
 const workers = 4;
 
-/** Runs every case in this process, and the first ones as processes too; what is wrong, in the order of the cases. */
+/** Runs every case in this process; what is wrong, in the order of the cases. */
 async function wrongsOf<T>(
   name: string,
   cases: fc.Arbitrary<T>,
-  attempt: (one: T, way: Way) => Promise<string[]>,
+  attempt: (one: T) => Promise<string[]>,
 ): Promise<string[]> {
   const all = [...fc.sample(cases, { numRuns: runs, seed }).entries()];
   const chosen = only === undefined ? all : all.filter(([index]) => index === Number(only));
@@ -58,13 +50,12 @@ async function wrongsOf<T>(
   const queue = chosen.values();
   const work = async (): Promise<void> => {
     for (const [index, one] of queue) {
-      const ways: readonly Way[] = index < processes ? ['in process', 'as process'] : ['in process'];
       const repeat = `FUZZ_SEED=${seed} FUZZ_RUNS=${runs} FUZZ_CASE=${index} node scripts/fuzz.js ${name}`;
-      for (const way of ways) {
-        const found = await attempt(one, way);
-        const reports = found.map((wrong) => `${repeat} (${way})\n  ${JSON.stringify(one)}\n  ${wrong}`);
-        wrongs.set(index, [...(wrongs.get(index) ?? []), ...reports]);
-      }
+      const found = await attempt(one);
+      wrongs.set(
+        index,
+        found.map((wrong) => `${repeat}\n  ${JSON.stringify(one)}\n  ${wrong}`),
+      );
     }
   };
   await Promise.all(Array.from({ length: workers }, work));

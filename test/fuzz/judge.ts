@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runAlone } from '../helpers/run.ts';
 
@@ -22,23 +21,19 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** How a case is run: in this process through `main`, or as a process of its own. */
-export type Way = 'in process' | 'as process';
-
 /** Longer than any run that obeys `--timeout` and `--deadline` takes on a machine that is ten times slower. */
 const patience = 120_000;
 
 const documented = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143];
-const program = resolve('bin/chatelaine.cjs');
 
 /** Everything that is wrong with how the command line ended; nothing where all is well. */
-export async function judge(invocation: Invocation, way: Way): Promise<string[]> {
+export async function judge(invocation: Invocation): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), 'chatelaine-fuzz-'));
   mkdirSync(join(home, 'tmp'));
   const late = new AbortController();
   try {
     const ended = await Promise.race([
-      way === 'in process' ? runInside(invocation, home) : runProcess(invocation, home),
+      runAlone(invocation.line, { env: invocation.env, stdin: invocation.stdin, home }),
       sleep(patience, 'late' as const, { signal: late.signal }),
     ]);
     return ended === 'late' ? [`does not end within ${patience / 1000} s`] : wrongsIn(ended, invocation);
@@ -48,28 +43,6 @@ export async function judge(invocation: Invocation, way: Way): Promise<string[]>
     late.abort();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-function runInside({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
-  return runAlone(line, { env, stdin, home });
-}
-
-function runProcess({ line, stdin, env }: Invocation, home: string): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = {
-      env: { ...env, HOME: home, TMPDIR: join(home, 'tmp') },
-      cwd: home,
-      timeout: patience,
-      maxBuffer: 1e9,
-    };
-    const child = execFile(process.execPath, [program, ...line], options, (cause, stdout, stderr) => {
-      const code = cause === null ? 0 : cause.code;
-      // Killed for its time, or by a signal: no exit code.
-      resolve({ exitCode: typeof code === 'number' ? code : -1, stdout, stderr });
-    });
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(stdin);
-  });
 }
 
 function wrongsIn({ exitCode, stdout, stderr }: Ended, { secrets, isEchoed }: Invocation): string[] {

@@ -4,7 +4,7 @@ import { flagOf, type Field } from '../../src/schema/field.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
 import { fixedClock } from '../helpers/clock.ts';
-import { judge, type Way } from './judge.ts';
+import { judge } from './judge.ts';
 import { environmentOf } from './mutating-server.ts';
 
 /** A command line, its input and the variables that it finds. */
@@ -14,48 +14,11 @@ export interface LineCase {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Looks like a key and is typed only where no secret belongs: nothing may repeat it. */
-const misplaced = 'qT7zVb3nK9wXe5RmYd2LsA8c';
-
 const junk = [
-  ...[
-    '',
-    ' ',
-    '-',
-    '--',
-    '0',
-    '-1',
-    '1e9',
-    '007',
-    '9007199254740993',
-    'true',
-    'null',
-    '{}',
-    '[]',
-    '[',
-    '%00',
-    '=',
-    'a=b',
-    ',',
-  ],
-  ...['\u001b[2J', '\u202e', '😀', '\ud800', 'é', 'x'.repeat(3000), '../..', '/dev/null', '/', '.', 'missing.csv'],
-  ...[
-    '7d',
-    '30s',
-    '1ms',
-    'id:7',
-    'name:2024',
-    'general',
-    'ada',
-    '4711',
-    'dark',
-    'newest',
-    '*',
-    '[a-',
-    '(((((',
-    '__proto__',
-  ],
-  ...['constructor', 'toString', 'json', 'csv', '2026-01-01', '99999999999999999d', '2026-02-30T25:00:00Z'],
+  ...'- -- 0 -1 1e9 007 9007199254740993 true null {} [] [ %00 = a=b , ../.. /dev/null / . missing.csv'.split(' '),
+  ...['', ' ', '\u001b[2J', '\u202e', '😀', '\ud800', 'é', 'x'.repeat(3000), '__proto__', 'constructor', 'toString'],
+  ...'7d 30s 1ms id:7 name:2024 general ada 4711 dark newest * [a- ((((( json csv 2026-01-01'.split(' '),
+  ...['99999999999999999d', '2026-02-30T25:00:00Z'],
 ];
 
 const inputs = [
@@ -70,18 +33,6 @@ const inputs = [
   '\ufeff',
   '"',
   '\u0000',
-];
-
-/** Ways in which a secret is typed where none belongs. */
-const slips: readonly (readonly string[])[] = [
-  [`--api-key=${misplaced}`],
-  ['--api-key', misplaced],
-  [`--password=${misplaced}`],
-  [`--token=${misplaced}`],
-  ['settings', 'set', 'new_password', misplaced],
-  ['settings', 'set', `new_password=${misplaced}`],
-  ['auth', 'login', 'licensing', misplaced],
-  ['auth', 'token', misplaced],
 ];
 
 /** Names of options with whether each takes a value, of one command or of all. */
@@ -100,19 +51,6 @@ export async function lineCases(): Promise<fc.Arbitrary<LineCase>> {
   const line = fc.oneof({ weight: 12, arbitrary: await commandLines() }, loose);
   const env = fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, fc.constantFrom(...environments));
   return fc.record({ line, stdin: input, env });
-}
-
-/** Command lines and variables that hold a secret where none belongs. */
-export async function slipCases(): Promise<fc.Arbitrary<LineCase>> {
-  const known = await commandLines();
-  const line = fc
-    .tuple(known, fc.constantFrom(...slips))
-    .map(([words, slip]) => [...(slip[0]?.startsWith('-') ? words : []), ...slip]);
-  const typed = fc.record({ line, stdin: input, env: fc.constant({}) });
-  return fc.oneof(
-    { weight: 4, arbitrary: typed },
-    fc.record({ line: known, stdin: input, env: fc.constantFrom(...slippedInto) }),
-  );
 }
 
 /** Every command with the options that it knows; what it serves is left out, since it does not end. */
@@ -139,12 +77,6 @@ const environments: readonly Readonly<Record<string, string>>[] = [
   { NO_COLOR: '1' },
   { CHATELAINE_CONFIG_DIR: 'relative' },
 ];
-const slippedInto: readonly Readonly<Record<string, string>>[] = [
-  { CHATELAINE_APP_CODE: misplaced },
-  { CHATELAINE_BASE_URL: misplaced },
-  { CHATELAINE_TIMEOUT: misplaced },
-];
-
 const alone = (word: string): string[] => [word];
 
 function flagged(flags: Flags): fc.Arbitrary<string[]> {
@@ -165,14 +97,14 @@ function flagsOf(fields: Readonly<Record<string, Field>>): Flags {
 const clock = fixedClock(Date.parse('2026-03-16T09:00:00Z'));
 
 /** What is wrong with how the command line ends, against a sandbox of its own. */
-export async function tryLine({ line, stdin, env }: LineCase, way: Way): Promise<string[]> {
+export async function tryLine({ line, stdin, env }: LineCase): Promise<string[]> {
   const sandbox = await startSandbox({ clock });
   try {
     const given = { ...environmentOf(sandbox, sandbox.licensing.base_url), ...env };
     const { CHATELAINE_API_KEY = '', CHATELAINE_CHAT_API_KEY = '' } = given;
     const isPrinted = line.includes('token');
-    const secrets = [misplaced, ...(isPrinted ? [] : [CHATELAINE_API_KEY, CHATELAINE_CHAT_API_KEY])];
-    return await judge({ line, stdin, env: given, secrets, isEchoed: false }, way);
+    const secrets = isPrinted ? [] : [CHATELAINE_API_KEY, CHATELAINE_CHAT_API_KEY];
+    return await judge({ line, stdin, env: given, secrets, isEchoed: false });
   } finally {
     await sandbox.close();
   }

@@ -41,16 +41,13 @@ describe('redirects', () => {
     ]);
   });
 
-  test.each(reads.flatMap((line) => [302, 308].map((status) => [line, status] as const)))(
-    '%s: to another origin (%i) nothing is sent',
-    async (line, status) => {
-      const other = await openOrigin();
-      const { port, seen } = await openOrigin(redirecting(status, `http://127.0.0.1:${other.port}/elsewhere/`));
-      const ran = await runAt(port, line);
-      expect(ran.error).toMatchObject({ code: 'rejected', exit: 6, retryable: false });
-      expect({ came: seen.length, elsewhere: other.connections() }).toEqual({ came: 1, elsewhere: 0 });
-    },
-  );
+  test.each(reads)('%s: to another origin nothing is sent', async (line) => {
+    const other = await openOrigin();
+    const { port, seen } = await openOrigin(redirecting(302, `http://127.0.0.1:${other.port}/elsewhere/`));
+    const ran = await runAt(port, line);
+    expect(ran.error).toMatchObject({ code: 'rejected', exit: 6, retryable: false });
+    expect({ came: seen.length, elsewhere: other.connections() }).toEqual({ came: 1, elsewhere: 0 });
+  });
 
   test.each([
     ['another name of the same machine', (own: number, other: number) => `http://localhost:${other || own}/`],
@@ -75,7 +72,7 @@ describe('redirects', () => {
     expect(seen).toHaveLength(6);
   });
 
-  test.each(writes.flatMap((line) => statuses.map((status) => [line, status] as const)))(
+  test.each(writes.map((line, index) => [line, statuses[index % statuses.length] ?? 301] as const))(
     '%s: a write is not redirected (%i), not even inside the origin',
     async (line, status) => {
       const license = { license_code: 'ABCDE-12345', remote_user: 'ada', app_code: 7, size_allowance: 2 };

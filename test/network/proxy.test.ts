@@ -52,13 +52,9 @@ describe('an https origin', needs('openssl'), () => {
 
   test.each([
     ['ada:p@ss:word', 'ada:p%40ss%3Aword'],
-    ['ada:p@ss', 'ada:p@ss'],
-    ['ada:100%', 'ada:100%'],
     ['ada:%zz@é', 'ada:%zz%40é'],
-    ['ada:%', 'ada:%'],
     ['ada:a/b?c#d', 'ada:a/b?c#d'],
     ['DOMAIN\\user:pw', 'DOMAIN\\user:pw'],
-    ['DOMAIN\\user:pw', 'DOMAIN%5Cuser:pw'],
     ['ada:', 'ada'],
   ])('name and password %s are sent to the proxy, typed as %s', async (login, typed) => {
     const { proxy } = await open({ login });

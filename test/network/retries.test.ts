@@ -35,7 +35,6 @@ describe('--retries', () => {
   test.each([
     ['', {}, 6],
     ['--retries 0', {}, 1],
-    ['--retries 2', {}, 3],
     ['', { CHATELAINE_RETRIES: '1' }, 2],
     ['--retries 3', { CHATELAINE_RETRIES: '1' }, 4],
   ])('"%s" %j', async (option, env, requests) => {
@@ -71,9 +70,7 @@ const skewed = { date: 'Sat, 28 Feb 2026 12:00:00 GMT', 'retry-after': 'Sat, 28 
 describe('what a 503 asks for', () => {
   test.each([
     ['9', '', 9000],
-    ['0', '', 0],
     ['soon', '', 0],
-    ['119', '', 119_000],
     ['150', '--deadline 200s', 150_000],
   ])('%s s with "%s" is waited for', async (wait, option, least) => {
     const respond: Respond = (_request, count) => (count === 1 ? { ...busy, headers: { 'retry-after': wait } } : {});
@@ -112,32 +109,11 @@ describe('what a 503 asks for', () => {
 
 describe('what a 429 asks for', () => {
   test.each([
-    ['a float in the header', { 'retry-after': '0.3' }, '{}', 300],
-    ['a float in the body', {}, '{"retry-after":0.3}', 300],
-    ['both: the longer, of the body', { 'retry-after': '0.1' }, '{"retry-after":0.3}', 300],
-    ['both: the longer, of the header', { 'retry-after': '0.3' }, '{"retry-after":0.1}', 300],
-    ['null in the body: the header', { 'retry-after': '0.3' }, '{"retry-after":null}', 300],
-    ['almost nothing', { 'retry-after': '0.008' }, '{}', 8],
-  ])('%s is waited for in real time', async (_what, headers, body, least) => {
-    const { ran, origin } = await runAt(
-      (_request, count) => (count === 1 ? { status: 429, headers, body } : {}),
-      'license list',
-      { clock: hasty },
-    );
-    const [first, second] = origin.seen;
-    expect(ran.exitCode).toBe(0);
-    expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThanOrEqual(least);
-  });
-
-  test.each([
     ['nothing', {}, '{}', 1000, 2000],
-    ['null', {}, '{"retry-after":null}', 1000, 2000],
     ['a page', {}, '<html>slow down</html>', 1000, 2000],
-    ['a word', { 'retry-after': 'soon' }, '{}', 1000, 2000],
-    ['less than nothing', { 'retry-after': '-5' }, '{"retry-after":-5}', 1000, 2000],
+    ['both: the longer', { 'retry-after': '0.1' }, '{"retry-after":0.3}', 300, 500],
     ['a date', { date: '', 'retry-after': new Date(Date.UTC(2026, 2, 1, 12, 0, 9)).toUTCString() }, '{}', 9000, 9200],
     ['a date of a server with another clock', skewed, '{}', 9000, 9200],
-    ['a date that is over', { 'retry-after': new Date(0).toUTCString() }, '{}', 0, 200],
     ['119 s, the longest that is waited for', { 'retry-after': '119' }, '{}', 119_000, 119_200],
   ])('%s', async (_what, headers, body, least, most) => {
     const { ran } = await runAt(
@@ -151,9 +127,7 @@ describe('what a 429 asks for', () => {
 
   test.each([
     ['121', '', '2m2s'],
-    ['86400', '', '1d1s'],
     ['6', '--deadline 5s', '7s'],
-    ['300', '--deadline 200s', '5m1s'],
   ])('%s s with "%s" is not begun', async (wait, option, named) => {
     const { ran, origin } = await runAt(() => limited(wait), `license list ${option}`);
     expect(ran.error).toMatchObject({

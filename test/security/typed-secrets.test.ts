@@ -12,7 +12,6 @@ const dashed = 'sk_live-CanaryKey-0123456789';
 
 const url = 'http://127.0.0.1:1';
 const licensing = `auth login licensing --base-url ${url} --app-code 7`;
-const chat = `auth login chat --site ${url} --email ada@chat.test`;
 const unit = { CHATELAINE_BASE_URL: url, CHATELAINE_API_KEY: 'licensing-key', CHATELAINE_APP_CODE: '7' };
 const chatUnit = { CHATELAINE_CHAT_SITE: url, CHATELAINE_CHAT_EMAIL: 'a@b.test', CHATELAINE_CHAT_API_KEY: 'chat-key' };
 const both = { ...unit, ...chatUnit };
@@ -27,29 +26,16 @@ interface Row {
 /** `V` is the canary. Exit 2 unless a row says 3. */
 const rows: readonly Row[] = [
   // As the value of an option that does not exist, in every spelling.
-  ...[
-    '--api-key V',
-    '--api-key=V',
-    '--apikey V',
-    '--api_key=V',
-    '--key V',
-    '--token=V',
-    '--password V',
-    '-k V',
-    '-kV',
-  ].map((option) => ({ line: `${licensing} ${option}` })),
-  { line: `${chat} --api-key=V` },
+  ...['--api-key V', '--api-key=V', '--token=V', '--password V', '-kV'].map((option) => ({
+    line: `${licensing} ${option}`,
+  })),
   { line: '--api-key=V license list' },
-  { line: 'license list --api-key V' },
   { line: 'license list --V' },
-  { line: 'license list -V=x' },
   { line: 'auth --api-key=V' },
   // As the value of an option that takes none.
   { line: `${licensing} --api-key-stdin=V` },
-  { line: `${licensing} --api-key-stdin V` },
   { line: 'license list --trace=V' },
   // As the value of an option that takes something else.
-  { line: `${licensing} --api-key-file V`, exit: 3 },
   { line: `${licensing} --api-key-file=V`, exit: 3 },
   { line: `${licensing} --key-command V`, exit: 3 },
   { line: `${licensing} --key-command 'echo "V'` },
@@ -57,74 +43,49 @@ const rows: readonly Row[] = [
   { line: `auth login licensing --base-url http://V --app-code 7 --api-key-stdin`, stdin: 'k', exit: 3 },
   { line: `auth login licensing --base-url https://x.test/?key=V --app-code 7 --api-key-stdin`, stdin: 'k' },
   { line: `auth login licensing --base-url https://ada:V@x.test --app-code 7 --api-key-stdin`, stdin: 'k' },
-  { line: `auth login licensing --base-url ftp://x.test/V --app-code 7 --api-key-stdin`, stdin: 'k' },
   { line: `auth login licensing --base-url ${url} --app-code V --api-key-stdin`, stdin: 'k' },
   { line: `auth login chat --site 'V x' --email a@b.test --api-key-stdin`, stdin: 'k' },
   { line: `auth login chat --site ${url} --email a:V --api-key-stdin`, stdin: 'k' },
   { line: `${licensing} --api-key-stdin --name +V`, stdin: 'k' },
   { line: 'license list -o V' },
-  { line: 'license list -oV' },
-  { line: 'license list --output=V' },
   { line: 'auth list --fields V' },
-  { line: 'auth list --sort V' },
-  { line: 'license list --color V' },
   { line: 'license list --timeout V' },
-  { line: 'license list --retries=V' },
-  { line: 'license list --limit V' },
   { line: 'license list --profile V', exit: 3 },
-  { line: 'license list -p V', exit: 3 },
   { line: 'license create --remote-user ada --size-allowance V' },
   { line: 'messages fetch --narrow V' },
-  { line: 'messages fetch --anchor V' },
   { line: 'messages fetch --not V' },
   { line: 'license apply V', env: unit },
-  { line: 'license apply -f V', env: unit },
   { line: 'auth import V' },
   { line: 'settings set --from V' },
-  { line: 'settings set --raw V' },
   { line: 'settings set --raw new_password=V' },
   // As a word.
   { line: 'V' },
   { line: 'V --help' },
-  { line: 'help V' },
-  { line: 'license V' },
   { line: 'license V --help' },
-  { line: 'auth login V' },
   { line: 'auth login licensing V' },
-  { line: `${licensing} V` },
   { line: 'auth token V', exit: 3 },
-  { line: 'auth token licensing V' },
-  { line: 'auth use V', exit: 3 },
   { line: 'auth logout V', exit: 3 },
-  { line: 'auth status V', exit: 3 },
-  { line: 'auth list V' },
-  { line: 'settings set new_password V' },
   { line: 'settings set new_password=V' },
   { line: 'settings set color_scheme=V' },
   { line: 'settings set V' },
-  { line: 'settings set V=1' },
   { line: 'settings describe V' },
   // A word is a title, which is looked for in the list of snippets.
   { line: 'snippet rm V', exit: 7 },
   { line: 'snippet rm -', stdin: 'V\n', exit: 7 },
   { line: 'first-activation V' },
-  { line: 'completion V' },
   { line: 'sandbox reset V' },
   // As a variable.
-  ...['OUTPUT', 'COLOR', 'TIMEOUT', 'RETRIES', 'DEADLINE', 'QUIET', 'SANDBOX', 'NO_INPUT'].map((name) => ({
+  ...['OUTPUT', 'TIMEOUT', 'QUIET'].map((name) => ({
     line: 'license list',
     env: { ...unit, [`CHATELAINE_${name}`]: 'V' },
   })),
   { line: 'license list', env: { CHATELAINE_PROFILE: 'V' }, exit: 3 },
-  { line: 'license list', env: { CHATELAINE_APP_CODE: 'V' } },
   { line: 'license list', env: { ...unit, CHATELAINE_APP_CODE: 'V' } },
   { line: 'license list', env: { ...unit, CHATELAINE_BASE_URL: 'V' } },
-  { line: 'license list', env: { ...unit, CHATELAINE_BASE_URL: 'http://V' }, exit: 3 },
   { line: 'license list', env: { ...unit, CHATELAINE_API_KEY: undefined, CHATELAINE_API_KEY_FILE: 'V' }, exit: 3 },
   { line: 'license list', env: { ...unit, CHATELAINE_API_KEY: 'V\u00e4' }, exit: 3 },
   { line: 'license list', env: { CHATELAINE_API_KEY: 'V' }, exit: 3 },
   { line: 'license list', env: { CHATELAINE_CONFIG_DIR: 'V' }, exit: 3 },
-  { line: 'messages fetch', env: { ...chatUnit, CHATELAINE_CHAT_SITE: 'V x' } },
   { line: 'messages fetch', env: { ...chatUnit, CHATELAINE_CHAT_EMAIL: 'a:V' } },
   { line: 'messages fetch', env: { CHATELAINE_CHAT_EMAIL: 'V' }, exit: 3 },
 ];

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Download } from '../../../src/api/http/call.ts';
@@ -172,10 +173,13 @@ test.each(['HTTP/1.1 200 OK\r\nConnection: close', 'HTTP/1.0 200 OK'])(
   async (head) => {
     const lengths = Array.from({ length: 17 }, (_one, index) => (256 + 8 * index) * 1024);
     let answered = 0;
+    let isSent = Promise.resolve();
     const server = createTcpServer((socket) => {
-      socket.once('data', () => {
-        const length = lengths[answered++] ?? 0;
-        socket.end(`${head}\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`);
+      isSent = new Promise((resolve) => {
+        socket.once('data', () => {
+          const length = lengths[answered++] ?? 0;
+          socket.end(`${head}\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`, resolve);
+        });
       });
     });
     onTestFinished(() => void server.close());
@@ -183,8 +187,9 @@ test.each(['HTTP/1.1 200 OK\r\nConnection: close', 'HTTP/1.0 200 OK'])(
     const { port } = server.address() as AddressInfo;
     const received: number[] = [];
     const take: Download['take'] = async (_headers, body) => {
-      // Until then the whole answer, and the end of its connection, have come.
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      // Then the whole answer, and the end of its connection, are on this side.
+      await isSent;
+      for (let turns = 0; turns < 5; turns += 1) await nextTurn();
       const place = received.push(0) - 1;
       for await (const { length } of body) received[place] = (received[place] ?? 0) + length;
     };

@@ -181,7 +181,7 @@ test('on a terminal they are shown apart, and a no sends nothing', async () => {
   const ran = await run(`license apply ${file} --retire-missing`, { home, tty: true, stdin: 'n\n' });
   expect(ran.stderr).toMatch(/retire +user-0 +4 -> 1/);
   expect(ran.stderr).toContain('1 to create, 9 unchanged, 1 to retire on ');
-  expect(ran.exitCode).not.toBe(0);
+  expect(ran.exitCode).toBe(130);
   expect(held()).toEqual(before);
   const agreed = await run(`license apply ${file} --retire-missing`, { home, tty: true, stdin: 'y\n' });
   expect(agreed.exitCode).toBe(0);

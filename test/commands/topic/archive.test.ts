@@ -585,9 +585,10 @@ describe('topic delete of many topics', () => {
   });
 
   test.each([
-    ['named', "'calibration 1' 'Calibration 2'"],
-    ['matched', "--match 'cal*'"],
-  ])('several topics (%s) are continued with the same number by the same command', async (_what, naming) => {
+    ['named', "'calibration 1' 'Calibration 2'", 5],
+    // One is left, and two are confirmed.
+    ['matched', "--match 'cal*'", 2],
+  ])('several topics (%s) are continued with the same number by the same command', async (_what, naming, code) => {
     let isDown = true;
     const server = await openChatServer({
       messages: topics,
@@ -611,7 +612,7 @@ describe('topic delete of many topics', () => {
       ],
     });
     // Without the record of the first run: one topic is gone, nobody knows why.
-    expect([2, 5]).toContain(other.exitCode);
+    expect(other.exitCode).toBe(code);
     expect(second.exitCode).toBe(0);
     expect(JSON.parse(second.stdout)).toMatchObject([
       { topic_name: 'calibration 1', messages: 0, deleted: 3, status: 'deleted' },

@@ -205,9 +205,13 @@ test('one that ignores SIGTERM is killed', needs('shell'), async () => {
 
 test('Ctrl-C ends it with its reason', needs('shell'), async () => {
   const controller = new AbortController();
-  const running = runKeyCommand('sleep 60', { ...options(), signal: controller.signal });
-  setTimeout(() => controller.abort(new Error('Ctrl-C')), 50);
-  await expect(running).rejects.toThrow('Ctrl-C');
+  const { folder, ...rest } = options();
+  const path = join(folder, 'begun');
+  const running = runKeyCommand(`${shell} -c ': > ${path}; sleep 60'`, { ...rest, signal: controller.signal });
+  const ended = expect(running).rejects.toThrow('Ctrl-C');
+  await expect.poll(() => existsSync(path)).toBe(true);
+  controller.abort(new Error('Ctrl-C'));
+  await ended;
 });
 
 test('a background process that it leaves behind is not waited for', needs('proc', 'shell'), async () => {
