@@ -1,7 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
 import {
-  agreedIn,
   changesIn,
   creationsIn,
   decideAll,
@@ -13,6 +12,7 @@ import {
   type DryRow,
   type Plan,
 } from '../../jobs/license/plan.ts';
+import { differencesTo, plannedRows } from '../../jobs/license/reviewed-plan.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
 import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -96,7 +96,7 @@ async function agreedPlan(job: Job, missing: readonly MissingUser[], context: Ap
   if (!isAsked || !isChange) return { plan, differs: job.rules.differs };
   noteDoubts(plan, context);
   await ask(plan, job, missing, context);
-  return { plan, differs: job.rules.differs ?? agreedIn(plan) };
+  return { plan, differs: job.rules.differs ?? differencesTo(plannedRows(plan)) };
 }
 
 /** A plan that was read, and a limit of creations, are compared with what lookups show. */

@@ -98,7 +98,7 @@ export default command({
       ...spansOf(context, values.settle),
       ...allowedBy(values, users),
       wants: 'one license',
-      ...(reviewed && { differs: differencesTo(reviewed) }),
+      ...(reviewed && { differs: differencesTo(reviewed.rows) }),
     };
     const concurrency = values.concurrency ?? defaultConcurrency;
     const writing = await openWriting(targets, { rules, lookups, concurrency }, context);

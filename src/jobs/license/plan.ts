@@ -7,9 +7,9 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { type LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { caseOf, lookUpNow, type Acting, type Case, type Rules, type SeenUser, type Step } from './case.ts';
+import { caseOf, lookUpNow, type Case, type Rules, type SeenUser, type Step } from './case.ts';
 import { nextStep } from './next-step.ts';
-import { changeInWords, failureOf, inWords } from './case-words.ts';
+import { failureOf, inWords } from './case-words.ts';
 import { recall, type Creations } from './history.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
@@ -113,24 +113,6 @@ function plannedRow(one: Case, rules: Rules): PlannedRow {
 }
 
 const noHint: SeenUser = { by: 'hint', isSettled: false, result: { shows: 'nothing' } };
-
-/** Refuses what a person did not agree to: a license that needs another write than the plan said. */
-export function agreedIn({ rows }: Plan): NonNullable<Rules['differs']> {
-  const planned = new Map(rows.map((one) => [one.row, one]));
-  return (asked, step: Acting) => {
-    const plan = planned.get(asked);
-    if (!plan || step.do === 'end') return undefined;
-    const before = plan.step.do === 'resize' ? sizeOf(plan.step.license) : undefined;
-    const isSame = step.do === plan.status && (step.do !== 'resize' || sizeOf(step.license) === before);
-    const now = step.do === 'create' ? 'has no license' : `has a license of size ${sizeOf(step.license) ?? '?'}`;
-    return isSame ? undefined : `changed meanwhile: the user ${now}, and the plan was to ${planWord(plan, before)}`;
-  };
-}
-
-function planWord({ status, row }: PlannedRow, before: number | undefined): string {
-  if (status === 'resize') return `resize ${changeInWords(before, row.size_allowance)}`;
-  return status === 'create' ? 'create one' : 'leave it as it was';
-}
 
 /** Why nothing can be done for a row; undefined where something can. */
 export function refusalOf({ row, seen, step }: PlannedRow) {

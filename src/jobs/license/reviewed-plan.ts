@@ -1,4 +1,4 @@
-import { keyOf, sizeOf, textOf } from '../../api/licensing/license.ts';
+import { sizeOf, textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -10,7 +10,7 @@ import { userKey } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 import type { Plan } from './plan.ts';
 import { isRetired, type MissingUser } from './retire.ts';
-import type { Acting, Rules } from './case.ts';
+import type { Rules } from './case.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
 
@@ -34,21 +34,13 @@ export interface ReviewedPlan {
 const version = 1;
 
 /** The text of a plan: a line that says where it is for, then a line a license, in the order of the roster. */
-export function planText(targets: readonly PlanTarget[], { rows }: Plan, missing: readonly MissingUser[]): string {
-  const planned = rows.flatMap(({ row, step }): ReviewedRow[] => {
-    if (step.do === 'create') return [{ change: 'create', ...row }];
-    if (!('license' in step) || !step.license) return [];
-    const { license } = step;
-    const was = step.do === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
-    const change = step.do === 'resize' ? 'resize' : 'unchanged';
-    return [{ change, ...row, ...was, license_code_end: keyOf(license).slice(-4) }];
-  });
+export function planText(targets: readonly PlanTarget[], plan: Plan, missing: readonly MissingUser[]): string {
   const retired = missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
     return { change: 'retire', ...user, size_allowance: licenseFields.size_allowance.min, ...was };
   });
   const head = { license_plan: version, targets: targets.map(({ app_code, server }) => ({ app_code, server })) };
-  return [head, ...planned, ...retired].map((line) => `${writeJson(line)}\n`).join('');
+  return [head, ...plannedRows(plan), ...retired].map((line) => `${writeJson(line)}\n`).join('');
 }
 
 /** @throws Failure usage naming every bad line; config where a newer version wrote it */
@@ -120,26 +112,32 @@ export async function reviewedMissing(
   return { missing, other };
 }
 
-/** How a step of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
-export function differencesTo({ rows }: ReviewedPlan): NonNullable<Rules['differs']> {
+/** What a plan makes of each row that can be applied. */
+export function plannedRows({ rows }: Plan): ReviewedRow[] {
+  return rows.flatMap(({ row, step, status }): ReviewedRow[] => {
+    if (status === 'create') return [{ change: status, ...row }];
+    if (status === 'failed' || !('license' in step) || !step.license) return [];
+    const { license } = step;
+    const was = status === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
+    return [{ change: status, ...row, ...was, license_code_end: license.key?.slice(-4) }];
+  });
+}
+
+/**
+ * How a write of now differs from those of a plan that somebody has read, or agreed to, in words; undefined where it is
+ * one of them. A row that needs none any more is done.
+ */
+export function differencesTo(rows: readonly ReviewedRow[]): NonNullable<Rules['differs']> {
   const planned = new Map(rows.flatMap((row) => (row.change === 'retire' ? [] : [[userKey(row), row] as const])));
   return (user, step) => {
     const row = planned.get(userKey(user));
-    return row && differenceTo(row, step);
+    if (!row || step.do === 'end') return undefined;
+    const { change, size_allowance, size_allowance_before: before, license_code_end: end } = row;
+    const plan = `changed meanwhile: the plan says ${change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change}`;
+    if (step.do === 'create') return change === 'create' ? undefined : `${plan}, and the license is gone`;
+    const isSame = step.licenses.some(({ key }) => key?.slice(-4) === end);
+    if (isSame && change === 'resize' && sizeOf(step.license) === before) return undefined;
+    const other = isSame || change === 'create' ? 'a' : 'another';
+    return `${plan}, and now there is ${other} license of size ${sizeOf(step.license) ?? '?'}`;
   };
-}
-
-function differenceTo({ change, ...row }: ReviewedRow, step: Acting): string | undefined {
-  const { size_allowance, size_allowance_before: before, license_code_end: end } = row;
-  const planned = change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change;
-  if (step.do === 'create')
-    return change === 'create' ? undefined : `the plan says ${planned}, and the license is gone`;
-  const { license, licenses = [] } = step;
-  const isRight = step.do === 'end';
-  const isDone = isRight && change !== 'unchanged';
-  const isSame = licenses.some((one) => keyOf(one).slice(-4) === end);
-  const isAsPlanned = isSame && (isRight ? change === 'unchanged' : change === 'resize' && sizeOf(license) === before);
-  if (isDone || isAsPlanned) return undefined;
-  const other = isSame || change === 'create' ? 'a' : 'another';
-  return `the plan says ${planned}, and now there is ${other} license of size ${sizeOf(license) ?? '?'}`;
 }
