@@ -126,25 +126,15 @@ async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[]
 /** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */
 async function* retireAll(
   missing: readonly MissingUser[],
-  { licensing, rules }: Job,
+  { licensing }: Job,
   { placesOf, history }: Writing,
-  { clock, conclude, note, signal }: ApplyingParts,
+  { clock, conclude, signal }: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {
   let count = 0;
   const now = clock.now();
   const retire = (user: MissingUser) => {
-    const places = placesOf(user.app_code);
-    const { store } = places;
-    return retireMissing(user, now, {
-      ...clock,
-      ...rules,
-      api: licensing(user.app_code),
-      places,
-      store,
-      history,
-      note,
-      signal,
-    });
+    const [api, places] = [licensing(user.app_code), placesOf(user.app_code)];
+    return retireMissing(user, now, { api, places, history, signal });
   };
   try {
     for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {

@@ -163,7 +163,7 @@ async function changeLocked<T>(
   for (let expected = known; ;) {
     const user = textOf(expected, 'remote_user');
     const users = usersOf(expected, fieldsOf(expected, code), changing.app_code);
-    const next = await whileLocked(users, changing, async () => {
+    const next = await whileLocked(users, changing.places, async () => {
       const found = await api.view(code);
       const now = textOf(found, 'remote_user');
       if (now === user) return { result: await work(found, users) };

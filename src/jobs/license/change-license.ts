@@ -1,8 +1,7 @@
 import { differencesFrom, keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserLock, UserName, WriteEnd } from '../../store/record/writes.ts';
 import { recordAround } from '../work/past-runs.ts';
 import { changeOf, type LicenseHistory } from './history.ts';
@@ -22,8 +21,6 @@ export interface ChangePorts {
   readonly api: Pick<LicensingApi, 'update' | 'replace' | 'view'>;
   readonly places: Places;
   readonly history: Pick<LicenseHistory, 'record'>;
-  readonly settle: Milliseconds;
-  readonly retries: number;
   readonly signal: AbortSignal;
 }
 
@@ -46,29 +43,29 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
 
 async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {
   const { found, fields, users } = change;
-  const { api, places, settle, retries } = ports;
-  const [key, size_allowance] = [keyOf(found), fields.size_allowance];
+  const { api, places, signal } = ports;
+  const { settle, retries, elapsed } = places.world;
+  const [code, size_allowance] = [keyOf(found), fields.size_allowance];
+  let shown: License | undefined;
+  const look = async (): Promise<WriteSight> => {
+    const sentAt = elapsed();
+    try {
+      const license = await places.read(() => api.view(code));
+      if (differencesFrom(fields, license).length > 0) return { is: 'not shown', sentAt };
+      shown = license;
+      return { is: 'shown' };
+    } catch (failure) {
+      if (!(failure instanceof Failure)) throw failure;
+      return { is: 'no answer', failure };
+    }
+  };
   for (let unanswered = 0; ; unanswered += 1) {
-    const asked: AskedWrite = { kind: 'change', size_allowance, key_end: key.slice(-4), settle, unanswered };
+    const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
     const { value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
     if (!(value instanceof Failure)) return value;
-    if (!lost || value.isInterruption || ports.signal.aborted) throw value;
-    let shown: License | undefined;
-    const look = async (): Promise<WriteSight> => {
-      const sentAt = ports.places.elapsed();
-      try {
-        const license = await places.read(() => api.view(key));
-        if (differencesFrom(fields, license).length > 0) return { is: 'not shown', sentAt };
-        shown = license;
-        return { is: 'shown' };
-      } catch (failure) {
-        if (!(failure instanceof Failure)) throw failure;
-        return { is: 'no answer', failure };
-      }
-    };
-    const how = await places.pending
-      .settle(lost, look, endOf(change))
-      .catch((cause: unknown) => orUnknown(cause, value));
+    if (!lost || value.isInterruption || signal.aborted) throw value;
+    const settling = places.pending.settle(lost, look, endOf(change));
+    const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
     if (how === 'shown' && shown) return shown;
     await places.pending.end(lost.id, { is: 'not carried out' });
     if (unanswered < retries) continue;
@@ -123,33 +120,22 @@ function orUnknown(cause: unknown, unanswered: Failure): never {
 }
 
 /** Holds the locks of these users while it works; what earlier runs asked for them is settled first. */
-export async function whileLocked<T>(
-  users: readonly UserName[],
-  { store, settle, elapsed, sleep, note }: LockingPorts,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function whileLocked<T>(users: readonly UserName[], places: Places, work: () => Promise<T>): Promise<T> {
+  const { store, world } = places;
   const lock: UserLock = await store.lock(users);
   try {
     const moments = [-Infinity];
     for (const user of users)
       for (const { ended, n, asked } of (await store.known(user)).pending)
-        moments.push(ended + n * Math.max(settle, asked.settle));
-    const wait = Math.max(...moments) - elapsed();
+        moments.push(ended + n * Math.max(world.settle, asked.settle));
+    const wait = Math.max(...moments) - world.elapsed();
     if (wait > 0) {
       const name = users.at(-1)?.remote_user ?? '';
-      note(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
-      await sleep(wait);
+      world.note(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
+      await world.sleep(wait);
     }
     return await work();
   } finally {
     await lock.release();
   }
-}
-
-export interface LockingPorts {
-  readonly store: LicenseWrites;
-  readonly settle: Milliseconds;
-  readonly elapsed: () => Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly note: (text: string) => void;
 }

@@ -149,7 +149,7 @@ export class Giving {
       throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);
     await this.#closeShown(one, licenses);
     const change = { users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
-    const license = await changeLicense(change, { api, places, history, signal, ...rules });
+    const license = await changeLicense(change, { api, places, history, signal });
     return after(one, { event: 'resized', license, listed });
   }
 

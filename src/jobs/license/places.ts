@@ -20,7 +20,7 @@ const answersForPlace = 10;
 export class Places {
   readonly store: LicenseWrites;
   readonly pending: PendingWrites;
-  readonly #world: PlacesWorld;
+  readonly world: PlacesWorld;
   readonly #limit: ReturnType<typeof limiter>;
   #width: number;
   #answersInRow = 0;
@@ -28,7 +28,7 @@ export class Places {
 
   constructor(store: LicenseWrites, world: PlacesWorld) {
     this.store = store;
-    this.#world = world;
+    this.world = world;
     this.#width = world.concurrency;
     this.#limit = limiter(() => this.#width);
     this.pending = new PendingWrites(store, world);
@@ -36,10 +36,6 @@ export class Places {
       this.#width = 1;
       this.#answersInRow = 0;
     });
-  }
-
-  elapsed(): Milliseconds {
-    return this.#world.elapsed();
   }
 
   /** A request that only reads, with as many beside it as the server answers. @throws as `work` */
@@ -68,7 +64,7 @@ export class Places {
     asked: AskedWrite,
     request: (before: () => Promise<void>) => Promise<Sent<T>>,
   ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined }> {
-    const { elapsed } = this.#world;
+    const { elapsed } = this.world;
     const { pending } = this;
     const { run } = pending;
     const id = this.store.newId();
@@ -121,7 +117,7 @@ export class Places {
   #answered(): void {
     this.pending.heard('answer');
     this.#answersInRow += 1;
-    if (this.#width >= this.#world.concurrency || this.#answersInRow < answersForPlace) return;
+    if (this.#width >= this.world.concurrency || this.#answersInRow < answersForPlace) return;
     this.#answersInRow = 0;
     this.#width += 1;
   }

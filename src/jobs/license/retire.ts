@@ -4,7 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import { changeLicense, whileLocked, type ChangePorts, type LockingPorts } from './change-license.ts';
+import { changeLicense, whileLocked, type ChangePorts } from './change-license.ts';
 import { changesOf } from './history.ts';
 import { nameIndex } from './list-reading.ts';
 import { usersOfEachApp } from './license-user.ts';
@@ -98,12 +98,12 @@ export async function missingUsers(
 export async function retireMissing(
   { key, ...user }: MissingUser,
   now: number,
-  ports: ChangePorts & LockingPorts,
+  ports: ChangePorts,
 ): Promise<RowResult<'retired'>> {
   const { app_code } = user;
   const fields = retiredFields(user.remote_user, key, now);
   const users = [user, { remote_user: fields.remote_user, app_code }];
-  return whileLocked(users, ports, async () => {
+  return whileLocked(users, ports.places, async () => {
     const found = await ports.places.read(() => ports.api.view(key));
     const name = textOf(found, 'remote_user');
     if (name !== user.remote_user)
