@@ -167,8 +167,8 @@ export const rules = [
   ...inFile('create', 'jobs/license/next-step.ts', [
     [
       'another license is one that was not there before',
-      'before && !before.has(identityOf(license)));\n  const [only',
-      'before);\n  const [only',
+      'before && !before.has(identityOf(license)) && !isOfEarlier(one, license);',
+      'before !== undefined;',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/case-lookups.ts', [

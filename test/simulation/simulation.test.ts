@@ -49,6 +49,53 @@ test.each([
   expect((await world.play(world.draw(seed))).wrongs).toEqual([]);
 });
 
+const createAda = 'license create --remote-user ada --size-allowance 4 -o ndjson';
+const others = ['xan', 'yve', 'zed'].map((user) => ({ user, size: 4, at: 0 }));
+const shape = { stale: 4000 };
+
+test.each([
+  [
+    'create: what an earlier run was answered is not what this one created',
+    'create',
+    {
+      ...{ seed: 72_121, shape },
+      runs: [
+        { line: createAda, options: '--deadline 3000ms' },
+        { line: createAda, after: 0, pause: 1000 },
+      ],
+    },
+  ],
+  [
+    'rename: a list that still shows the old name does not say that the new one is shown',
+    'rename',
+    {
+      ...{ seed: 70_675, shape, roster: [], others: others.slice(0, 2) },
+      runs: [
+        { line: 'license edit OTHER-2 --remote-user ada -o ndjson' },
+        { line: 'license ensure --remote-user yve --size-allowance 4 -o ndjson', pause: 50 },
+        { line: 'license rename xan ada -y -o ndjson', pause: 1000 },
+      ],
+    },
+  ],
+  [
+    'rename: the history tells nothing of a rename that a kill came before',
+    'rename',
+    {
+      ...{ seed: 72_331, roster: [], others },
+      ...{ names: ['xan ada', 'yve ben', 'zed cyd'].map((pair) => pair.split(' ')) },
+      runs: [
+        { line: 'license ensure --remote-user xan --size-allowance 4 -o ndjson' },
+        {
+          ...{ line: 'license rename --from /home/ada/names.csv -y -o ndjson', pause: 4000 },
+          fate: { kill: { at: 104, how: 'kill', loss: 'none' } },
+        },
+      ],
+    },
+  ],
+])('%s', async (_what, world, plan) => {
+  expect((await worldOf(world).play(plan)).wrongs).toEqual([]);
+});
+
 const ensureOf = (user: string) => `license ensure --remote-user ${user} --size-allowance 4 -o ndjson`;
 const ensureAda = ensureOf('ada');
 

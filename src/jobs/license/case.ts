@@ -39,6 +39,8 @@ export interface Case {
   readonly sent: SentCreation | undefined;
   /** The licenses that were there before the first POST of this run; undefined: that is not known. */
   readonly before: ReadonlySet<string> | undefined;
+  /** The last four characters of the key that an earlier run was answered. */
+  readonly openEnd: string | undefined;
   /** Writes in a row without an answer, those of earlier runs included. */
   readonly unanswered: number;
   /** The response to a GET of the answered key. */
@@ -79,7 +81,7 @@ export type CaseEvent =
   | LastRequest;
 
 export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
-  const unsent = { sent: undefined, before: undefined, key: undefined, last: undefined };
+  const unsent = { openEnd: undefined, sent: undefined, before: undefined, key: undefined, last: undefined };
   return { ...unsent, asked, seen, recorded: undefined, known: undefined, agreedOn: undefined, unanswered: 0 };
 }
 
@@ -88,7 +90,8 @@ export function after(one: Case, event: CaseEvent): Case {
     case 'locked': {
       const unanswered = event.recorded.pending.map(({ asked }) => asked.unanswered + 1);
       const seen = one.seen && ({ ...one.seen, by: 'hint', isSettled: false } as const);
-      return { ...one, seen, recorded: event.recorded, unanswered: Math.max(0, ...unanswered) };
+      const known = { recorded: event.recorded, openEnd: event.recorded.open?.key_end };
+      return { ...one, ...known, seen, unanswered: Math.max(0, ...unanswered) };
     }
     case 'agreed':
       return { ...one, agreedOn: countIn(one.seen?.result) };

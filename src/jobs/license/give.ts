@@ -14,7 +14,7 @@ import { severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
 import { RunState, type GivePorts } from './give-ports.ts';
-import { completeHistory, recall } from './history.ts';
+import { completeHistory, isChangeOf, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereStopped } from './next-step.ts';
 
@@ -23,9 +23,6 @@ export interface GiveReport {
   answered(asked: LicenseFields, creation: AnsweredCreation): void;
   end(one: Case, end: End): Promise<void>;
 }
-
-/** Users beyond these are confirmed by one list. */
-const fewUsers = 20;
 
 /** `now`: a locked user comes last; `confirm`: what was answered is looked up until it is shown. */
 type Phase = 'now' | 'wait' | 'confirm';
@@ -190,7 +187,8 @@ export class Giving {
     const { pending = [], open } = recorded ?? {};
     if (sent) await places.pending.end(sent.id, { is: 'shown' });
     for (const write of pending) {
-      const shown = licenses.find((license) => isMadeBy(write, license, licenses));
+      const mayBeShown = write.asked.kind === 'creation' || (await isChangeOf(asked, write, history));
+      const shown = licenses.find((license) => mayBeShown && isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
       await places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
       if (shown) await completeHistory(write, asked, shown, history);
@@ -205,7 +203,7 @@ export class Giving {
   async #confirmAll(): Promise<void> {
     const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
     if (this.state.isOver || all.length === 0) return;
-    const list = all.length > fewUsers ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
+    const list = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
     await this.#each(all, async (one) => {
       const result = list?.resultOf(one.asked);
       const seen = { by: 'lookup', isSettled: false, result: result ?? { shows: 'nothing' } } as const;

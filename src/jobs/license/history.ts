@@ -41,15 +41,33 @@ export async function completeHistory(
     const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
     return record(event, { run, command });
   }
-  const changes = changesOf(await past('remote_user', JSON.stringify(run)));
-  const change = changes.findLast((one) => one.run === run && !one.isKnown && one.license_code_end === asked.key_end);
-  if (!change) return;
+  const change = await pastChange({ run, asked }, past);
+  if (!change || change.isKnown) return;
   const { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end } = change;
   const what = { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end };
   await record(
     { event: 'changed', app_code: change.app_code, remote_user: change.remote_user, ...what },
     { run, command },
   );
+}
+
+interface PastWrite extends Pick<WritingRun, 'run'> {
+  readonly asked: Pick<AskedWrite, 'size_allowance' | 'key_end'>;
+}
+
+async function pastChange({ run, asked }: PastWrite, past: LicenseHistory['past']): Promise<PastChange | undefined> {
+  const changes = changesOf(await past('remote_user', JSON.stringify(run)));
+  return changes.findLast((one) => one.run === run && one.license_code_end === asked.key_end);
+}
+
+/** Whether a change was to give the license this name: a list that lags shows it under the old one. */
+export async function isChangeOf(
+  { remote_user }: LicenseFields,
+  write: PastWrite,
+  { past }: LicenseHistory,
+): Promise<boolean> {
+  const change = await pastChange(write, past);
+  return change ? change.remote_user === remote_user : write.asked.size_allowance !== undefined;
 }
 
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */

@@ -60,13 +60,19 @@ function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules
   if (!sent) return keepOne(one, seen, licenses, rules);
   const answered = answeredLicense(one);
   const own = answered && licenses.find(({ key }) => key === answered.key);
-  const added = own ? [own] : licenses.filter((license) => before && !before.has(identityOf(license)));
+  const isNew = (license: License) => before && !before.has(identityOf(license)) && !isOfEarlier(one, license);
+  const added = own ? [own] : licenses.filter(isNew);
   const [only, ...others] = added;
   if (!only) return undefined;
   const fits = (sizeOf(only) ?? asked.size_allowance) === asked.size_allowance;
   if (others.length === 0 && fits) return { do: 'end', outcome: 'created', license: only, licenses };
   const isOther = others.length > 0 || (answered && !own) || rules.wants === 'another license';
   return isOther ? failed(one, { is: 'others', added }) : resize(one, only, licenses, rules);
+}
+
+/** It is what an earlier run was answered, which lists show late. */
+function isOfEarlier({ openEnd }: Case, { key }: License): boolean {
+  return openEnd !== undefined && key?.slice(-4) === openEnd;
 }
 
 /** Of several licenses the one of the asked size is kept, else the first listed is resized. */

@@ -275,6 +275,12 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         another,
       ],
       [
+        'no response, and one is new that an earlier run was answered',
+        [locked(open), nothing, agreed, posted(lost), shown(one)],
+        'create',
+        another,
+      ],
+      [
         'no response, and one of another size is new',
         [locked(), nothing, agreed, posted(lost), shown(small)],
         'end unknown: others',
