@@ -1,6 +1,5 @@
 import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
   changesIn,
@@ -17,7 +16,7 @@ import {
 import { failuresByReason, type FailedRow } from '../../jobs/work/each.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, retiredHere, type MissingUser } from '../../jobs/license/retire.ts';
 import { correctedNames } from '../../jobs/license/corrected-names.ts';
@@ -224,18 +223,11 @@ async function writePlan(
 export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn }: Disk & Terminal): Promise<void> {
   const created = creationsIn(plan);
   if (created.length === 0) return;
-  const former = new Map<string, PastChange>();
-  for (const change of changesOf((await orWarn(record.past('remote_user', '"remote_user_before"'), warn)) ?? [])) {
-    const { origin, app_code, remote_user, remote_user_before: before } = change;
-    former.delete(writeJson([origin, app_code, remote_user]));
-    if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);
-  }
-  const found = created.flatMap(({ app_code, remote_user }) => {
-    const origin = targets.find((target) => target.app_code === app_code)?.origin;
-    const change = former.get(writeJson([origin, app_code, remote_user]));
-    return change ? [`'${remote_user}' is '${change.remote_user}' since ${change.time.slice(0, 10)}`] : [];
+  const users = created.map(({ app_code, remote_user }) => {
+    return { app_code, remote_user, origin: targets.find((target) => target.app_code === app_code)?.origin ?? '' };
   });
-  for (const text of found.slice(0, maxTwins)) warn(`${text}: this roster creates a new license`);
+  const found = (await orWarn(formerUsers(users, record), warn)) ?? [];
+  for (const text of found.slice(0, maxTwins)) warn(`${text}; this roster asks for a new license`);
   if (found.length > maxTwins) warn(`and ${found.length - maxTwins} more users of former names`);
 }
 

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts';
-import { Failure, usage } from '../../core/failure.ts';
-import type { LicenseHistory } from '../../jobs/license/history.ts';
+import { Failure, orWarn, usage } from '../../core/failure.ts';
+import { formerUsers, type LicenseHistory } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { Places } from '../../jobs/license/places.ts';
 import type { Rules } from '../../jobs/license/case.ts';
@@ -88,11 +88,16 @@ export async function openGiving(
   });
   const writing = await openWriting([{ app_code, account }], { rules, lookups, concurrency: 1 }, context);
   const creations = context.ledgers.creations(() => account, [remote_user]);
+  const origin = context.accounts.identityOf(account);
+  const warnOfFormer = async (asked: LicenseFields): Promise<void> => {
+    const found = (await orWarn(formerUsers([{ ...asked, origin }], context.record), context.warn)) ?? [];
+    for (const text of found) context.warn(`${text}; this creates another license`);
+  };
   return {
     account,
     api,
     fields: { remote_user, app_code, size_allowance },
-    giving: { ...context, ...context.clock, ...writing, licensing: () => api, rules, lookups, creations },
+    giving: { ...context, ...context.clock, ...writing, licensing: () => api, rules, lookups, creations, warnOfFormer },
   };
 }
 

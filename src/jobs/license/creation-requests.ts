@@ -148,6 +148,7 @@ export class CreationRequests {
     const { asked, unanswered } = one;
     if (this.#state.stopped) return one;
     const places = placesOf(asked.app_code);
+    if (!one.sent) await this.#ports.warnOfFormer?.(asked);
     for (const { id } of one.recorded?.pending ?? []) await places.pending.end(id, { is: 'not carried out' });
     const { app_code, size_allowance } = asked;
     const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };

@@ -29,6 +29,8 @@ export interface GivePorts {
   readonly warn: (text: string) => void;
   /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
   readonly agree?: ((one: Case) => Promise<void>) | undefined;
+  /** Warns of what the history has of a user before the first POST. */
+  readonly warnOfFormer?: ((asked: LicenseFields) => Promise<void>) | undefined;
   /** Users for whom this run created a license, and who have several. */
   readonly several: Map<LicenseFields, readonly License[]>;
 }

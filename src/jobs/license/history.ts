@@ -1,9 +1,12 @@
 import { sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { writeJson } from '../../core/json.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import type { AskedWrite, WritingRun } from '../../store/record/writes.ts';
 import { after, type Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
+import type { LicenseUser } from './license-user.ts';
 
 /** The history of this computer, as the engine needs it. */
 export interface LicenseHistory {
@@ -106,15 +109,38 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
 
 /** What happened, in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, each with what is not known. */
 export function changeText(change: PastChange): string {
-  const { event, command, isNew, isKnown } = change;
+  const { event, isNew, isKnown } = change;
   const { remote_user_before: name, size_allowance: size, size_allowance_before: before } = change;
   if (event === 'found') return 'found: an interrupted run had requested it';
   if (isNew) return isKnown ? 'created' : 'unknown: a license was requested';
-  const isRetired = command === 'license retire' || (command === 'license apply' && name !== undefined);
   const doubt = isKnown ? '' : 'unknown: ';
-  if (isRetired) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;
+  if (isRetirement(change)) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;
   const renamed = name !== undefined && `renamed from ${name}`;
   const resized = size !== undefined && size !== before && `resized ${changeInWords(before, size)}`;
   const moved = change.app_code_before !== undefined && `moved from application ${change.app_code_before}`;
   return doubt + [renamed, resized, moved].filter(Boolean).join(', ');
+}
+
+function isRetirement({ command, remote_user_before: name }: PastChange): boolean {
+  return command === 'license retire' || (command === 'license apply' && name !== undefined);
+}
+
+/** Of users who are to get a license those who had one, which has another name by now, in words. */
+export async function formerUsers(
+  users: readonly (LicenseUser & { readonly origin: string })[],
+  { past }: Pick<LicenseHistory, 'past'>,
+): Promise<readonly string[]> {
+  const former = new Map<string, PastChange>();
+  for (const change of changesOf(await past('remote_user', '"remote_user_before"'))) {
+    const { origin, app_code, remote_user, remote_user_before: before } = change;
+    former.delete(writeJson([origin, app_code, remote_user]));
+    if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);
+  }
+  return users.flatMap(({ origin, app_code, remote_user }) => {
+    const change = former.get(writeJson([origin, app_code, remote_user]));
+    if (!change) return [];
+    const now = `'${remote_user}' is '${change.remote_user}' since ${change.time.slice(0, 10)}`;
+    const back = `run ${change.run} retired that license, and ${commandLine('license undo', [change.run])} gives it back`;
+    return [isRetirement(change) ? `${now}: ${back}` : now];
+  });
 }

@@ -62,6 +62,26 @@ test.each(['license retire --remote-user user-3', 'license rename user-3 user-30
   },
 );
 
+test('a retired user who comes back: the run that retired the license is named, and its undo', async () => {
+  const { run, roster } = await service();
+  await run('license apply - -q', roster(5));
+  const { lines } = await run('license retire --remote-user user-3 --remote-user user-4');
+  const undo = lines.find((line) => line.startsWith('undo: '))?.slice('undo: '.length) ?? '';
+
+  const ensured = await run(ensure);
+  const applied = await run('license apply - -q', roster(5));
+
+  expect(undo).toMatch(/^chatelaine license undo [\dA-Z]{4}$/);
+  const back = `retired that license, and ${undo} gives it back`;
+  expect([ensured.exitCode, applied.exitCode]).toEqual([0, 0]);
+  expect(ensured.stderr).toMatch(
+    /'user-3' is 'left-\d{4}-\d\d-user-3-\w{4}' since 2\d{3}-\d\d-\d\d: run [\dA-Z]{4} retired/,
+  );
+  expect(ensured.stderr).toContain(`${back}; this creates another license`);
+  expect(applied.stderr).toContain(`${back}; this roster asks for a new license`);
+  expect(applied.stderr).not.toContain("'user-3' is");
+});
+
 test('a name that was given is known too', async () => {
   const { run, roster, made, hide } = await service();
   await run('license apply - -q', roster(3));
