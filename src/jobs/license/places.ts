@@ -2,7 +2,7 @@
  * The writes of one run at one server (docs/exactly-once.md, A place for each write). A write without an answer keeps
  * its place among those of the run until it is known what became of it.
  */
-import type { Milliseconds } from '../../core/duration.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
@@ -17,6 +17,9 @@ export type Sent<T> = { readonly value: T } & (
 /** So many answers in a row give back a place after a lookup without an answer. */
 const answersForPlace = 10;
 
+const slow: Milliseconds = 1000;
+const sayEach: Milliseconds = 10_000;
+
 export class Places {
   readonly store: LicenseWrites;
   readonly pending: PendingWrites;
@@ -24,12 +27,15 @@ export class Places {
   readonly #limit: ReturnType<typeof limiter>;
   #width: number;
   #answersInRow = 0;
+  #answers = 0;
+  #said: Milliseconds;
   #broken: unknown;
 
   constructor(store: LicenseWrites, world: PlacesWorld) {
     this.store = store;
     this.world = world;
     this.#width = world.concurrency;
+    this.#said = world.elapsed();
     this.#limit = limiter(() => this.#width);
     this.pending = new PendingWrites(store, world);
     store.watchSilences(() => {
@@ -41,7 +47,7 @@ export class Places {
   /** A request that only reads, with as many beside it as the server answers. @throws as `work` */
   async read<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const result = await this.#limit(work);
+      const result = await this.#limit(() => this.#timed(work));
       this.#answered();
       return result;
     } catch (cause) {
@@ -84,13 +90,13 @@ export class Places {
     run.underWay += 1;
     run.begun += 1;
     try {
-      const { value, end } = await this.#limit(() =>
+      const sending = () =>
         request(before).catch(async (cause: unknown) => {
           this.#threw(cause);
           await ended({ is: 'refused' });
           throw cause;
-        }),
-      );
+        });
+      const { value, end } = await this.#limit(() => this.#timed(sending));
       run.last = elapsed();
       if (end !== 'no answer') {
         this.#answered();
@@ -105,6 +111,20 @@ export class Places {
       run.underWay -= 1;
       run.last = elapsed();
     }
+  }
+
+  /** A slow server is said every 10 s. */
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const { elapsed, note } = this.world;
+    const began = elapsed();
+    const result = await work();
+    const took = elapsed() - began;
+    this.#answers += 1;
+    if (took >= slow && elapsed() - this.#said >= sayEach) {
+      this.#said = elapsed();
+      note(`the server is slow (the last response took ${formatDuration(took)}): ${this.#answers} responses so far`);
+    }
+    return result;
   }
 
   #threw(cause: unknown): void {

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
+
+test('a name whose creation was answered, and is in no list yet, is not given to another license', async () => {
+  const { run, users } = await licensingWorld({ stale: 60_000 });
+  const opened = await run('license ensure --remote-user ada --size-allowance 4');
+  const before = users();
+
+  const renamed = await run('license rename physio-7731 ada -y');
+
+  expect([opened.exitCode, renamed.exitCode]).toEqual([9, 6]);
+  expect(renamed.stderr).toMatch(
+    /the server answered a request of \S+Z with 201, with a license whose key ends with \w{4}; .*: nothing was changed/,
+  );
+  expect(users()).toEqual(before);
+});
+
+test('Ctrl-C in a rename whose PATCH is carried out late: the same command finds it done, and the history knows', async () => {
+  const stop = new AbortController();
+  const { run, users } = await licensingWorld({}, 'PATCH /*=delay-commit#1@3s', {
+    log: ({ method }) => {
+      if (method === 'PATCH') stop.abort(new Failure('cancelled', 'interrupted'));
+    },
+  });
+
+  const cut = await run('license rename physio-7731 ada -y', { interrupt: stop.signal });
+  const again = await run('license rename physio-7731 ada -y -o json');
+  await run('license ensure --remote-user ada --size-allowance 4');
+  const history = await run('license history -o json');
+
+  expect(cut.exitCode).toBe(130);
+  expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([0, [{ remote_user: 'ada', status: 'unchanged' }]]);
+  expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada']);
+  expect(JSON.parse(history.stdout)).toMatchObject([{ change: 'renamed from physio-7731', remote_user: 'ada' }]);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { correctedNames } from '../../../src/jobs/license/corrected-names.ts';
+import type { PlannedRow } from '../../../src/jobs/license/plan.ts';
+
+const row = (remote_user: string, status: PlannedRow['status'] = 'create', app_code = 7): PlannedRow => ({
+  row: { remote_user, app_code, size_allowance: 4 },
+  seen: { by: 'hint', isSettled: false, result: { shows: 'nothing' } },
+  step: { do: 'look up', when: 'now' },
+  status,
+});
+
+const found = (rows: readonly PlannedRow[], ...listed: readonly string[]) =>
+  correctedNames({ rows, unsure: 0, unasked: listed.map((remote_user) => ({ remote_user, app_code: 7 })) });
+
+test.each([
+  ['another letter', 'ada.ward@example.com', 'ada.wart@example.com'],
+  ['two letters that change places', 'grace@example.com', 'garce@example.com'],
+  ['two letters more', 'adaward@example.com', 'adawardxy@example.com'],
+  ['six characters', 'abcdef', 'abcdeg'],
+])('a listed user with %s is named', (_what, created, listed) => {
+  expect(found([row(created)], 'somebody', listed)).toEqual([{ created, listed }]);
+});
+
+test.each([
+  ['three other letters', 'adaward@example.com', 'xyzward@example.com'],
+  ['three letters more', 'adaward@example.com', 'adawardxyz@example.com'],
+  ['another digit', 'physio-7731', 'physio-7732'],
+  ['a digit more', 'physio-773', 'physio-7731'],
+  ['five characters', 'abcde', 'abcdf'],
+  ['the same name', 'grace@example.com', 'grace@example.com'],
+])('%s are another user', (_what, created, listed) => {
+  expect(found([row(created)], listed)).toEqual([]);
+});
+
+test('only users who would be created are compared, with users of their application', () => {
+  const listed = ['ada.wart@example.com'];
+  expect(found([row('ada.ward@example.com', 'unchanged')], ...listed)).toEqual([]);
+  expect(found([row('ada.ward@example.com', 'create', 8)], ...listed)).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import { Places } from '../../../src/jobs/license/places.ts';
+import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
+import { sleptClock } from '../../helpers/clock.ts';
+
+/** The reads of a run with two retries. */
+function reads() {
+  const clock = sleptClock();
+  const notes: string[] = [];
+  const said = { note: (text: string) => void notes.push(text), warn: () => undefined };
+  const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
+  const store = new LicenseWrites([], { ...clock, note: said.note, token: 'x', settle: 5000, isDry: true });
+  const places = new Places(store, world);
+  const silence = new Failure('unavailable', 'no answer');
+  const ends = async (work: () => Promise<string>): Promise<boolean> =>
+    places.read(work).then(
+      () => false,
+      (cause: unknown) => cause instanceof Failure && places.isEndedBy(cause),
+    );
+  const slow = (span: number) =>
+    places.read(async () => {
+      clock.pass(span);
+      return 'shown';
+    });
+  return {
+    ...{ slow, notes },
+    answered: () => ends(() => Promise.resolve('shown')),
+    refused: () => ends(() => Promise.reject(new Failure('rejected', 'refused'))),
+    silent: () => ends(() => Promise.reject(silence)),
+    limited: () =>
+      ends(() => Promise.reject(new Failure('unavailable', '429', { http: { method: 'GET', url: '/', status: 429 } }))),
+  };
+}
+
+test('a slow server is named every 10 s', async () => {
+  const { slow, notes } = reads();
+  for (let count = 0; count < 10; count += 1) await slow(5000);
+  expect(notes).toEqual(
+    [2, 4, 6, 8, 10].map((count) => `the server is slow (the last response took 5s): ${count} responses so far`),
+  );
+});
+
+// docs/exactly-once.md, A place for each write.
+test('more than --retries requests in a row without a response end the run', async () => {
+  const { silent } = reads();
+  expect([await silent(), await silent(), await silent()]).toEqual([false, false, true]);
+});
+
+test.each(['answered', 'refused', 'limited'] as const)('one that is %s begins the count again', async (what) => {
+  const all = reads();
+  expect([await all.silent(), await all.silent(), await all[what]()]).toEqual([false, false, false]);
+  expect([await all.silent(), await all.silent(), await all.silent()]).toEqual([false, false, true]);
+});
