@@ -51,10 +51,10 @@ const otherWays: ReadonlyMap<string, string> = new Map([
   ['excel', 'Read: chatelaine help sheets'],
   ['hand-over', 'Read: chatelaine help handing-over'],
   ['hold', 'Topics that are never deleted are named with --hold FILE: chatelaine topic delete --help'],
-  ['leak', 'Revoke the key at the service, then store the new one: chatelaine auth login --name NAME'],
+  ['leak', 'Revoke the key at the service. What it did, and how to store the new one: chatelaine help undo'],
   ['roster', 'Read: chatelaine help sheets'],
   ['rotate', 'Store the new key of a profile: chatelaine auth login --name NAME'],
-  ['windows', 'Read docs/install.md, Windows and macOS.'],
+  ['windows', 'Read docs/install.md in the repository, Windows and macOS.'],
 ]);
 
 /**

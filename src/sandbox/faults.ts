@@ -42,7 +42,7 @@ export function readFaults(spec: string, seed: number): Faults {
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  if (parts.length === 0) throw usage('--fault: nothing is asked for', 'Write for example "*=502:0.05".');
+  if (parts.length === 0) throw usage('--fault: no fault is given', 'Write for example "*=502:0.05".');
   const rules = collect(parts, readRule).map((rule) => ({ rule, passed: rule.items.map(() => 0) }));
   const random = mulberry32(seed);
   return {
@@ -99,7 +99,7 @@ function readItem(text: string): Item {
 function readArgument(text: string, kind: FaultKind, given: string | undefined): SandboxFault['argument'] {
   const { argument } = kindOf(kind);
   if (!argument) {
-    if (given !== undefined) throw usage(`--fault '${text}': ${kind} takes no argument`);
+    if (given !== undefined) throw usage(`--fault '${text}': ${kind} accepts no argument`);
     return undefined;
   }
   const value = given ?? argument.default;
@@ -141,33 +141,33 @@ interface FaultRow {
 
 /** Every fault that can be asked for; `sandbox serve --help` and the manual show them. */
 export const faultKinds = {
-  'drop-before': { means: 'the connection ends, nothing was done' },
-  'drop-after': { means: 'the request is carried out, then the connection ends without an answer' },
+  'drop-before': { means: 'the connection closes, nothing was done' },
+  'drop-after': { means: 'the request is processed, then the connection closes without a response' },
   reset: { means: 'the connection is reset (RST), nothing was done' },
-  'reset-after': { means: 'the request is carried out, then the connection is reset' },
+  'reset-after': { means: 'the request is processed, then the connection is reset' },
   'delay-commit': {
-    means: 'the connection ends, and the request is carried out that much later',
+    means: 'the connection closes, and the request is processed that much later',
     argument: { kind: 'duration', default: '2s' },
   },
   'delay-commit-504': {
-    means: 'a 504 page at once, and the request is carried out that much later',
+    means: 'a 504 page at once, and the request is processed that much later',
     argument: { kind: 'duration', default: '2s' },
   },
-  hang: { means: 'no answer ever, nothing was done' },
-  'hang-after': { means: 'the request is carried out, and no answer ever comes' },
+  hang: { means: 'no response at all, nothing was done' },
+  'hang-after': { means: 'the request is processed, but there is no response' },
   '500': { means: "the service's own 500, nothing was done" },
   '502': { means: "the proxy's 502 page, nothing was done" },
   '503': { means: "the proxy's 503 page, nothing was done" },
   '504': { means: "the proxy's 504 page, nothing was done" },
-  '500-after': { means: 'the request is carried out, the answer is a 500' },
-  '502-after': { means: 'the request is carried out, the answer is a 502 page' },
+  '500-after': { means: 'the request is processed, the response is a 500' },
+  '502-after': { means: 'the request is processed, the response is a 502 page' },
   '502-stray': {
     means:
-      'the request is carried out, the answer is a 502 page; while the next request of the same connection is on its way, a stray ' +
-      '200 with the body [] comes before its answer',
+      'the request is processed, the response is a 502 page; during the next request of the same connection, a stray ' +
+      '200 with the body [] comes before its response',
   },
-  '503-after': { means: 'the request is carried out, the answer is a 503 page' },
-  '504-after': { means: 'the request is carried out, the answer is a 504 page' },
+  '503-after': { means: 'the request is processed, the response is a 503 page' },
+  '504-after': { means: 'the request is processed, the response is a 504 page' },
   '429': {
     means: '429 with retry-after as a float in header and body',
     argument: { kind: 'duration', default: '1500ms' },
@@ -175,18 +175,18 @@ export const faultKinds = {
   '429-float': { means: 'the same as 429', argument: { kind: 'duration', default: '1500ms' } },
   '429-int': { means: '429 with whole seconds', argument: { kind: 'duration', default: '2s' } },
   '429-date': {
-    means: '429 with a date in the header, no field in the body',
+    means: '429 with a date in the header and no field in the body',
     argument: { kind: 'duration', default: '2s' },
   },
   '429-null': { means: '429 with null in the body and no header' },
   '429-tiny': { means: '429 with 0.008 seconds' },
   '429-long': { means: '429 with a day', argument: { kind: 'duration', default: '1d' } },
   '429-html': { means: "the proxy's 429 page, without a field" },
-  cut: { means: 'the request is carried out; the answer breaks off in the middle' },
-  slow: { means: 'the answer trickles, over that long', argument: { kind: 'duration', default: '2s' } },
-  'content-type': { means: 'the answer is labelled text/html' },
+  cut: { means: 'the request is processed; the response breaks off in the middle' },
+  slow: { means: 'the response trickles in, over that time', argument: { kind: 'duration', default: '2s' } },
+  'content-type': { means: 'the response has the type text/html' },
   html: { means: 'a login page with status 200, nothing was done' },
-  huge: { means: 'an answer with status 200 that does not end (256 MiB at most), nothing was done' },
+  huge: { means: 'a response with status 200 that does not end (256 MiB at most), nothing was done' },
   redirect: {
     means: '302 to that URL, nothing was done',
     argument: { kind: 'text', default: 'https://elsewhere.example/' },
@@ -196,9 +196,9 @@ export const faultKinds = {
     argument: { kind: 'text', default: 'https://elsewhere.example/' },
   },
   'error-in-200': {
-    means: 'an error of the service under status 200; nothing was done',
+    means: 'an error of the service with status 200; nothing was done',
   },
-  empty: { means: 'the request is carried out; its status comes without a body' },
+  empty: { means: 'the request is processed; the response has a status but no body' },
   early: {
     means:
       'a delete_topic call runs out of time after that many messages, and its feature level says how: complete is false from 211 ' +
@@ -211,18 +211,18 @@ export const faultKinds = {
   },
   'early-500': {
     means:
-      "a delete_topic call ends after that many messages with the service's own 500, as where somebody else moves the rest at that moment",
+      "a delete_topic call ends after that many messages with the service's own 500, as if somebody else moved the rest at that moment",
     argument: { kind: 'messages', default: '100' },
   },
   'goes-on': {
     means:
-      'the connection ends, and the request is carried out that much later; a delete_topic call deletes all, however many',
+      'the connection closes, and the request is processed that much later; a delete_topic call deletes everything',
     argument: { kind: 'duration', default: '2s' },
   },
   'complete-nothing': {
-    means: 'success with complete true, as a delete_topic call says that waited for a move; nothing was done',
+    means: 'success with complete true, as from a delete_topic call that waited for a move; nothing was done',
   },
-  'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },
+  'json-garbage': { means: 'the request is processed; the response is not valid JSON' },
 } as const satisfies Readonly<Record<string, FaultRow>>;
 
 export type FaultKind = keyof typeof faultKinds;

@@ -203,7 +203,7 @@ function readString(label: string, field: StringShape, text: string): string {
   if (foreign !== undefined)
     throw usage(
       `${label}: '${foreign}' in '${text}': only ASCII characters are allowed`,
-      'Write it in those, such as ue for ü; the real name stays in your own records, or in another column (--keep-columns).',
+      'Write it in ASCII, such as ue for ü; keep the real name in your own records, or in another column (--keep-columns).',
     );
   if (field.below !== undefined && text.length >= field.below)
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);

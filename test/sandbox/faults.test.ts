@@ -56,7 +56,7 @@ test.each([
 });
 
 test.each([
-  ['', '--fault: nothing is asked for'],
+  ['', '--fault: no fault is given'],
   ['nonsense', "--fault 'nonsense': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
   ['get /x=502', "--fault 'get /x=502': expected [METHOD ]PATH=FAULT,… or *=FAULT,…"],
   ['*=', "--fault '': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any"],
@@ -64,7 +64,7 @@ test.each([
   ['*=502:1.5', "--fault '502:1.5': a probability is a number from 0 to 1"],
   ['*=502:', "--fault '502:': a probability is a number from 0 to 1"],
   ['*=502:0.6,cut:0.6', "--fault '*=502:0.6,cut:0.6': the probabilities add up to more than 1"],
-  ['*=502@3s', "--fault '502@3s': 502 takes no argument"],
+  ['*=502@3s', "--fault '502@3s': 502 accepts no argument"],
   ['*=502/0', "--fault '502/0': expected KIND:PROBABILITY, KIND#COUNT or KIND/EVERY, with @ARGUMENT at the end if any"],
   ['*=early@0', "--fault 'early@0': '0' is not a number of messages above 0"],
   ['*=slow@fast', "--fault 'slow@fast': 'fast' is not a duration"],

@@ -58,7 +58,7 @@ test.each<[Field, string, string, string | undefined]>([
     user,
     'é',
     "it: 'é' in 'é': only ASCII characters are allowed",
-    'Write it in those, such as ue for ü; the real name stays in your own records, or in another column (--keep-columns).',
+    'Write it in ASCII, such as ue for ü; keep the real name in your own records, or in another column (--keep-columns).',
   ],
   [color, 'alway', "it: 'alway' is not one of auto, always, never", 'Did you mean always?'],
   [{ kind: 'boolean', help }, 'yes', "it: 'yes' is not a boolean", 'Write true or false.'],

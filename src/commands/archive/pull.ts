@@ -38,8 +38,8 @@ export default command({
     'The first pull records the selection in DIR; without one it fetches every message. Later pulls ' +
       'need only DIR, or DIR and --all-channels: they continue where the last one ended, even after a crash, and add new messages. Use messages fetch to read ' +
       'messages, and an archive to keep them.',
-    'Name a channel, or give --all-channels: without either, only messages that the account itself received are kept. ' +
-      'Every other operator of messages fetch goes into --narrow.',
+    'Give --channel (a name, or a pasted link), or --all-channels: without either, only messages that the account itself received are kept. ' +
+      'Other operators of messages fetch go into --narrow.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +
       '--not, --since, --until and --limit select a part of each channel: give the same ones to every pull. Archived channels are not listed.',
   ],
