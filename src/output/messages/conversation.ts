@@ -6,15 +6,7 @@ import { plain, plainLines } from '../plain.ts';
 import type { Formatter, Presentation } from '../presentation.ts';
 import { wrapLines } from '../wrap.ts';
 import { htmlReader } from './html-text.ts';
-import {
-  isHtml,
-  recipientsOf,
-  renderedOf,
-  shownMessage,
-  textOf,
-  type MessageFields,
-  type ShownMessage,
-} from './message-parts.ts';
+import { isHtml, renderedOf, shownMessage, textOf, type MessageFields, type ShownMessage } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
 
 const indent = '  ';
@@ -30,21 +22,15 @@ export function conversation({ width, color, links, zoneMark }: ConversationLook
   const readHtml = htmlReader({
     strong: surroundings(paint.bold),
     faint: surroundings(paint.dim),
-    found: surroundings(paint.inverse),
     resolve: (link) => (!URL.canParse(link) && URL.canParse(link, base) ? new URL(link, base).href : link),
     time(moment) {
       const date = new Date(moment);
       return Number.isNaN(date.getTime()) ? '' : `${clock.day(date)} ${clock.time(date)}`;
     },
   });
-  /** The text of a message, and of a poll or list what it shows now. */
-  const linesOf = (message: MessageFields, shown: ShownMessage, date: Date | undefined): string[] => {
-    // HTML beside the content marks what a search found.
-    const isMarked = color && textOf(message['match_content']) !== '';
-    const { content, mark } = isMarked ? renderedOf({ content: message['match_content'] }) : shown;
-    const { title, items = [] } = shown.list ?? {};
-    let text = isMarked || shown.isHtml ? readHtml(content) : plainLines(content.trimEnd());
-    if (title !== undefined) text = plainLines([title, ...items.map((item) => `• ${item.text}`)].join('\n'));
+  const linesOf = (shown: ShownMessage, date: Date | undefined): string[] => {
+    const { content, mark } = shown;
+    let text = shown.isHtml ? readHtml(content) : plainLines(content.trimEnd());
     if (links)
       text = replaceUploads(text, links.site, (path, _address, before) => {
         const place = links.fileAt(path);
@@ -71,12 +57,9 @@ export function conversation({ width, color, links, zoneMark }: ConversationLook
     const isNext = next !== heading;
     const isFirst = heading === '';
     heading = next;
-    // Words of the topic that a search found are marked.
-    const topic = color && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
-    const marked = topic === '' ? place : place.slice(0, -plain(textOf(message['subject'])).length) + topic;
-    const title = isNext ? wrapLines(marked + day, width, '').map((line) => paint.bold(line)) : [];
+    const title = isNext ? wrapLines(next, width, '').map((line) => paint.bold(line)) : [];
     const lines = isNext ? [...(isFirst ? [] : ['']), ...title, ''] : [];
-    return [...lines, ...linesOf(message, shown, date), ''].join('\n');
+    return [...lines, ...linesOf(shown, date), ''].join('\n');
   };
   return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
 }

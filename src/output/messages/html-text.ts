@@ -7,8 +7,6 @@ import { characterOf, droppedTags, sourceAttributes } from './message-parts.ts';
 interface TextStyle {
   readonly strong: readonly [string, string];
   readonly faint: readonly [string, string];
-  /** Marks of words that a search found; absent where it marks none. */
-  readonly found?: readonly [string, string];
   /** The text of a moment (RFC 3339), in the reader's own time. */
   readonly time: (moment: string) => string;
   /** Makes a relative link absolute. */
@@ -18,7 +16,7 @@ interface TextStyle {
 /** Reads a message's HTML as harmless lines of text. Make one for many messages: the library compiles its options. */
 export function htmlReader(style: TextStyle): (html: string) => string {
   const convert = compile(optionsFor(style));
-  const emphasis = [...style.strong, ...style.faint, ...(style.found ?? [])];
+  const emphasis = [...style.strong, ...style.faint];
   return (html) =>
     plainLines(convert(withoutOwnNames(html.replace(marks, '')))).replace(
       marks,
@@ -33,9 +31,8 @@ function withoutOwnNames(html: string): string {
 
 /** Noncharacters of Unicode mark emphasis until the text is escaped, so that only our own escape sequences remain. */
 const [strongOn, strongOff, faintOn, faintOff] = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3'];
-const [foundOn, foundOff] = ['\ufdd4', '\ufdd5'];
-const marked = [strongOn, strongOff, faintOn, faintOff, foundOn, foundOff];
-const marks = /[\ufdd0-\ufdd5]/g;
+const marked = [strongOn, strongOff, faintOn, faintOff];
+const marks = /[\ufdd0-\ufdd3]/g;
 
 /** Deeper nesting than any message has would exhaust the stack. */
 const maxDepth = 40;
@@ -54,12 +51,12 @@ const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'ol', format: 'numbered', options: list },
   { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
   { selector: 'hr', options: { ...block, length: 3 } },
-  { selector: 'table', format: 'grid', options: { ...block, uppercaseHeaderCells: false } },
+  { selector: 'table', format: 'block', options: block },
+  { selector: 'tr', format: 'row' },
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
   ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
     surround(selector, strong),
   ),
-  surround('span.highlight', { prefix: foundOn, suffix: foundOff }),
   surround('del', { prefix: '~~', suffix: '~~' }),
   surround('code', { prefix: '`', suffix: '`' }),
   { selector: 'pre', format: 'code' },
@@ -88,10 +85,13 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.addLiteral(strongOff);
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
-    grid(element, walk, builder, options) {
-      if (isDrawable(element)) return builder.options.formatters['dataTable']?.(element, walk, builder, options);
-      builder.openBlock({ leadingLineBreaks: 1, isPre: true });
-      builder.addLiteral(rowsIn(element));
+    row(element, walk, builder) {
+      builder.openBlock({ leadingLineBreaks: 1 });
+      const cells = childrenOf(element).filter(({ name }) => name === 'td' || name === 'th');
+      for (const [index, cell] of cells.entries()) {
+        if (index > 0) builder.addInline(' | ');
+        walk(cell.children, builder);
+      }
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
     numbered(element, walk, builder, options) {
@@ -147,37 +147,6 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
   };
-}
-
-const mostSpan = 100;
-/** A message's table has some hundred; the library's time grows with the square of the columns, and of the rows. */
-const mostCells = 3000;
-/** Characters of a drawn table: each row may be as wide as all the texts. */
-const mostDrawn = 5_000_000;
-
-/** Limits what cells span, and says whether the table can be drawn within a second; else its rows are shown as text. */
-function isDrawable(table: DomNode): boolean {
-  let [rows, cells] = [0, 0];
-  for (const node of nodesIn(table)) {
-    if (node.name === 'tr') rows += 1;
-    if (node.name !== 'td' && node.name !== 'th') continue;
-    const [colspan, rowspan] = [spanOf(node, 'colspan'), spanOf(node, 'rowspan')];
-    node.attribs = { colspan, rowspan };
-    cells += colspan;
-  }
-  return rows <= mostCells && cells <= mostCells && rows * textIn(table).length <= mostDrawn;
-}
-
-function rowsIn(table: DomNode): string {
-  const ends: Partial<Record<string, string>> = { tr: '\n', td: ' ', th: ' ' };
-  let text = '';
-  for (const { name, data } of nodesIn(table)) text += ends[name ?? ''] ?? data ?? '';
-  return text.trim().replaceAll('\n ', '\n');
-}
-
-function spanOf(cell: DomNode, name: string): number {
-  const span = Number(attribute(cell, name));
-  return span >= 1 ? Math.min(Math.trunc(span), mostSpan) : 1;
 }
 
 /** A link to a channel, topic or message names its target; an address that is its own text needs no second one. */

@@ -1,4 +1,4 @@
-/** Style sheet and script of pages, as constants: the policy of a page allows exactly these by their hashes. */
+/** The style sheet of pages, as a constant: the policy of a page allows exactly this, by its hash, and no script. */
 
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
@@ -11,8 +11,6 @@ a { color: var(--link); }
 header.page h1 { font-size: 1.4rem; margin: 0 0 .3rem; }
 header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; }
 .warning { border-left: 4px solid #d97706; padding: .3rem .7rem; background: var(--box); }
-.search { position: sticky; top: 0; display: flex; gap: .7rem; align-items: center; padding: .6rem 0; background: var(--back); border-bottom: 1px solid var(--line); z-index: 1; }
-.search input { flex: 1; font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: inherit; }
 h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
 h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; white-space: nowrap; }
 article { position: relative; display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .5rem .3rem .1rem; border-radius: .4rem; }
@@ -23,11 +21,11 @@ article:target { background: var(--mark); }
 .c8 { background: #7040b8; } .c9 { background: #9b2f93; } .c10 { background: #a82a63; } .c11 { background: #5b6470; }
 .by { overflow-wrap: anywhere; } .by time, .by span, .by a { color: var(--faint); font-size: .85rem; margin-left: .5rem; }
 .by a { text-decoration: none; } .by a:hover { text-decoration: underline; }
-main:not(.found) .more { padding-top: 0; }
-main:not(.found) .more :is(.avatar, .by b, .by a[rel]) { display: none; }
-main:not(.found) .more .by { grid-area: 1 / 1; text-align: right; } main:not(.found) .more .by time { margin: 0; font-size: .7rem; } .by time { white-space: nowrap; }
-main:not(.found) .more .content { grid-area: 1 / 2; } main:not(.found) .more .reactions { grid-column: 2; }
-main:not(.found) .more:is(:hover, :focus-within, :target) .by a[rel] { display: inline; position: absolute; top: 0; right: .3rem; padding: 0 .3rem; background: var(--back); z-index: 1; }
+.more { padding-top: 0; }
+.more :is(.avatar, .by b, .by a[rel]) { display: none; }
+.more .by { grid-area: 1 / 1; text-align: right; } .more .by time { margin: 0; font-size: .7rem; } .by time { white-space: nowrap; }
+.more .content { grid-area: 1 / 2; } .more .reactions { grid-column: 2; }
+.more:is(:hover, :focus-within, :target) .by a[rel] { display: inline; position: absolute; top: 0; right: .3rem; padding: 0 .3rem; background: var(--back); z-index: 1; }
 .content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; } .content time { background: var(--box); border-radius: .2rem; padding: 0 .25rem; white-space: nowrap; }
 .content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
 .content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
@@ -42,13 +40,10 @@ details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: 
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
 .preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; } .content img.emoji { height: 1.4em; border: 0; vertical-align: middle; }
-math[display=block] { margin: .5rem 0; overflow-x: auto; } .items { list-style: none; margin: .3rem 0; padding: 0; } .items li { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem .6rem; }
-meter { width: 10rem; height: 1rem; } meter::-webkit-meter-bar { background: var(--box); border: 1px solid var(--line); border-radius: .3rem; } meter::-webkit-meter-optimum-value { background: var(--link); }
-meter::-moz-meter-bar { background: var(--link); }
+math[display=block] { margin: .5rem 0; overflow-x: auto; }
 .index { width: 100%; } .index :is(th, td) { border: 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .index .days { color: var(--faint); font-size: .9rem; } .days time { white-space: nowrap; } .index .right { width: 6rem; overflow-wrap: normal; } .index .days, .index th:last-child { width: 14rem; }
 .reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
 nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
-[hidden] { display: none !important; }
 @media (max-width: 30rem) {
   nav ul { columns: 1; } body { padding: .7rem; } h2 small { display: block; margin: 0; }
   .by a[rel] { font-size: 0; } .by a[rel]::after { content: '\\2197'; font-size: .85rem; }
@@ -56,31 +51,8 @@ nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; 
 }
 @media print {
   :root { color-scheme: light; }
-  .search, nav.pages, .by a[rel] { display: none; } body { max-width: none; padding: 0; } article { break-inside: avoid; } h2 { break-after: avoid; } a { color: inherit; } pre { white-space: pre-wrap; }
-  .avatar, h2, pre, code, meter, .content time { print-color-adjust: exact; }
+  nav.pages, .by a[rel] { display: none; } body { max-width: none; padding: 0; } article { break-inside: avoid; } h2 { break-after: avoid; } a { color: inherit; } pre { white-space: pre-wrap; }
+  .avatar, h2, pre, code, .content time { print-color-adjust: exact; }
 }
 @media print { details::details-content { content-visibility: visible; } }
-`;
-
-/** Search in the page: hides messages that lack one of the words, and headings without a message. */
-export const script = `
-'use strict';
-const [field, found, main] = ['#search', '#found', 'main'].map((one) => document.querySelector(one));
-let timer;
-field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
-const rows = Array.from(document.querySelectorAll('article'), (element) => ({ element, text: element.textContent.toLowerCase() }));
-const headings = Array.from(document.querySelectorAll('h2[data-heading]'));
-function search() {
-  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  for (const { element, text } of rows) element.hidden = !words.every((word) => text.includes(word));
-  for (const heading of headings) {
-    let next = heading.nextElementSibling;
-    while (next && next.tagName === 'ARTICLE' && next.hidden) next = next.nextElementSibling;
-    heading.hidden = !next || next.tagName !== 'ARTICLE';
-  }
-  main.classList.toggle('found', words.length > 0);
-  const count = rows.filter(({ element }) => !element.hidden).length;
-  found.textContent = words.length === 0 ? '' : count + (count === 1 ? ' message' : ' messages');
-}
-field.closest('.search').hidden = false;
 `;

@@ -27,9 +27,8 @@ export const generator = '<meta name="generator" content="chatelaine">';
 type PageTitle = Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>;
 
 /** The beginning of a page. Firefox does not count another file beside it as 'self'. */
-export function opening({ title, notes, warnings, pages }: PageTitle, content: readonly string[], script?: string) {
-  const scripts = script === undefined ? '' : ` script-src '${hashOf(script)}';`;
-  const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}';${scripts} img-src 'self' file:; base-uri 'none'; form-action 'none'`;
+export function opening({ title, notes, warnings, pages }: PageTitle, content: readonly string[]) {
+  const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}'; img-src 'self' file:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
     '<html lang="en">',

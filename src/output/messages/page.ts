@@ -1,7 +1,6 @@
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
 import { shownMessage, textOf, type ShownMessage } from './message-parts.ts';
-import { script } from './page-parts.ts';
 import { escaped, navigation, opening, type PageConversation, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
 
@@ -19,7 +18,7 @@ export function page(head: PageHead): PageForm {
   const open = (): string => {
     if (isOpen) return '';
     isOpen = true;
-    return opening(head, beginning, script);
+    return opening(head, beginning);
   };
   const row = (value: unknown): string => {
     const message = asObject(value) ?? {};
@@ -29,7 +28,7 @@ export function page(head: PageHead): PageForm {
     const known = conversations.get(heading) ?? { channel, topic, id, messages: 0, first: day };
     conversations.set(heading, { ...known, messages: known.messages + 1, last: day });
     const content = contentOf(shown, sanitized);
-    const title = `<h2 data-heading><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
+    const title = `<h2><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
     const isMore = isSame && continues(shown, before);
     before = shown;
     const article = articleOf(id, shown, { url: head.urlOf(message), content, isMore });
@@ -39,11 +38,7 @@ export function page(head: PageHead): PageForm {
   return { one: (value) => row(value) + end(), row, end, conversations };
 }
 
-const beginning = [
-  '<p>Times are UTC. <a href="#conversations">Conversations</a></p></header>',
-  '<div class="search" role="search" hidden><input id="search" type="search" placeholder="Search in this page" aria-label="Search in this page"><output id="found"></output></div>',
-  '<main>',
-];
+const beginning = ['<p>Times are UTC. <a href="#conversations">Conversations</a></p></header>', '<main>'];
 
 /** Seconds between two messages of one sender that stand under one head. */
 const longestPause = 600;
@@ -56,7 +51,7 @@ function continues({ user, sender, seconds, marks }: ShownMessage, before: Shown
 
 function articleOf(
   id: string,
-  { user, sender, moment, time, marks, reactions, isAction, isHtml, list }: ShownMessage,
+  { user, sender, moment, time, marks, reactions, isAction, isHtml }: ShownMessage,
   { url, content, isMore }: { readonly url: string | undefined; readonly content: string; readonly isMore: boolean },
 ): string {
   const by = [
@@ -72,7 +67,7 @@ function articleOf(
     `<article id="${escaped(id)}"${isMore ? ' class="more"' : ''}>`,
     `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender)}</div>`,
     `<div class="by">${by}</div>`,
-    `<div class="content${isAction && !list && isHtml ? ' action' : ''}" dir="auto">${content}</div>`,
+    `<div class="content${isAction && isHtml ? ' action' : ''}" dir="auto">${content}</div>`,
     given.length === 0 ? '' : `<ul class="reactions">${given.join('')}</ul>`,
     '</article>',
     '',
@@ -80,15 +75,7 @@ function articleOf(
 }
 
 function contentOf(shown: ShownMessage, sanitized: (html: string) => string): string {
-  const { list, content, mark } = shown;
-  if (list) {
-    const most = Math.max(1, ...list.items.map(({ votes = 0 }) => votes));
-    const items = list.items.map(({ text, votes }) => {
-      const bar = votes === undefined ? '' : `<meter max="${most}" value="${votes}"></meter>`;
-      return `<li>${bar}${escaped(text)}</li>`;
-    });
-    return `<p><strong>${escaped(list.title)}</strong></p><ul class="items">${items.join('')}</ul>`;
-  }
+  const { content, mark } = shown;
   const rest = mark === undefined ? '' : `<p>${mark}</p>`;
   if (!shown.isHtml) return `<p class="source">${escaped(content)}</p>${rest}`;
   const html = sanitized(content) + rest;
@@ -103,7 +90,6 @@ function footOf(conversations: PageForm['conversations'], { pages }: PageHead): 
     `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
     ...navigation(pages),
     '<footer><p>Links to attached files lead to where the archive or this folder keeps them, and to the server otherwise.</p></footer>',
-    `<script>${script}</script>`,
     '</body>',
     '</html>',
     '',

@@ -108,15 +108,3 @@ test('an image between words is apart from them, and alone it begins its line', 
     '  [image: https://a.test/p.png]',
   ]);
 });
-
-test('what a search found is marked where there is colour, and nothing is where there is none', () => {
-  const found = {
-    ...{ ...base, reactions: [], content: '<p>a battery</p>', subject: 'batteries & more' },
-    match_content: '<p>a <span class="highlight">battery</span></p>',
-    match_subject: '<span class="highlight">batteries</span> &amp; more',
-  };
-  const row = (color: boolean): string => conversation(look('table', { terminal: true, width: 80, color })).row(found);
-  expect(row(true)).toContain('a \u001b[7mbattery\u001b[27m\n');
-  expect(row(true)).toContain('#bulk > \u001b[7mbatteries\u001b[27m & more — ');
-  expect(row(false)).not.toContain('\u001b');
-});

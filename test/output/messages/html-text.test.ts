@@ -3,10 +3,10 @@ import { htmlReader } from '../../../src/output/messages/html-text.ts';
 
 const read = htmlReader({ strong: ['', ''], faint: ['', ''], time: (moment) => moment, resolve: (link) => link });
 
-test('a table is drawn in columns', () => {
+test('each row of a table is a line', () => {
   const html =
     '<table><thead><tr><th>Host</th><th>State</th></tr></thead><tbody><tr><td>db-1</td><td>up</td></tr></tbody></table>';
-  expect(read(html)).toBe('Host   State\ndb-1   up');
+  expect(read(html)).toBe('Host | State\ndb-1 | up');
 });
 
 test('a blank line follows a list and comes before a heading; one list inside another has none', () => {
@@ -18,21 +18,10 @@ test('a blank line follows a list and comes before a heading; one list inside an
   expect(read('<ul><li>one</li></ul>')).toBe('• one');
 });
 
-test('one that is too large to be drawn is the text of its rows', () => {
-  const row = '<tr><th>a</th><td>b &amp;</td></tr>';
-  expect(read(`<p>before</p><table>${row.repeat(2000)}</table><p>after</p>`)).toBe(
-    `before\n\n${'a b &\n'.repeat(2000).trim()}\n\nafter`,
-  );
-});
-
 test.each([
   ['10,000 tables in one another', '<td>seen<table><tr>'.repeat(10_000)],
   ['colspan=20000', '<td colspan=20000>seen</td>'],
-  ['rowspan=1000000', '<td rowspan=1000000>seen</td>'],
-  ['colspan=1e9', '<td colspan="1e9" rowspan="1e9">seen</td>'],
-  ['colspan=-5', '<td colspan="-5">seen</td>'],
   ['20,000 cells in a row', '<td>seen</td>'.repeat(20_000)],
-  ['20,000 wide cells', '<td colspan=100>seen</td>'.repeat(20_000)],
   ['20,000 rows', '<td>seen</td></tr><tr>'.repeat(20_000)],
   [
     'a long cell over many rows',

@@ -45,7 +45,7 @@ test('the recorded messages are whole, in their order, under a heading for each 
   expect([...document.querySelectorAll('article')].map(({ id }) => id)).toEqual(
     messages.map(({ id }) => `m${String(id)}`),
   );
-  const first = document.querySelector('h2[data-heading]')?.textContent;
+  const first = document.querySelector('main > h2')?.textContent;
   expect(first).toMatch(/^#bulk > rich \d{4}-\d\d-\d\d$/);
   expect(document.querySelector('.warning')?.textContent).toBe('The history is limited.');
   expect(document.querySelector('h1')?.textContent).toBe('Channel <bulk>');
@@ -55,19 +55,18 @@ test('the page of every shape of message is as it was reviewed', async () => {
   await expectGolden(written(recorded('every-shape')), 'test/golden/page/every-shape.html');
 });
 
-test('the policy allows one style sheet and one script, by their hashes, and nothing else', () => {
+test('the policy allows one style sheet, by its hash, and nothing else', () => {
   const { document } = opened([base]).window;
   const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute('content') ?? '';
   const hash = (text = ''): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   expect(policy.split('; ')).toEqual([
     "default-src 'none'",
     `style-src ${hash(document.querySelector('style')?.textContent)}`,
-    `script-src ${hash(document.querySelector('script')?.textContent)}`,
     "img-src 'self' file:",
     "base-uri 'none'",
     "form-action 'none'",
   ]);
-  expect(document.querySelectorAll('script')).toHaveLength(1);
+  expect(document.querySelectorAll('script')).toHaveLength(0);
 });
 
 describe('nothing in a message runs or loads', () => {
@@ -105,7 +104,7 @@ describe('nothing in a message runs or loads', () => {
 
   test('no attack in a text, a name or a topic leaves its message', () => {
     expect(document.querySelectorAll('main > article')).toHaveLength(attacks.length * fields.length);
-    expect(document.querySelectorAll('script')).toHaveLength(1);
+    expect(document.querySelectorAll('script')).toHaveLength(0);
     const loading = 'img, iframe, object, svg, link, base, form, video, template, article style, article script';
     expect(document.querySelectorAll(loading)).toHaveLength(0);
   });
@@ -228,25 +227,4 @@ test('a spoiler is closed, mathematics is MathML with its source, an action begi
     '<p><span><span><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span></p>',
   );
   expect(document.querySelector('#m27901 .content')?.textContent).toBe('* Iago waves');
-});
-
-test('search hides what lacks a word, and headings without a message', async () => {
-  const dom = opened([
-    { ...base, id: 1, subject: 'lunch', content: '<p>Falafel today</p>' },
-    { ...base, id: 2, subject: 'lunch', content: '<p>soup</p>' },
-    { ...base, id: 3, subject: 'tea', content: '<p>green</p>' },
-  ]);
-  const { document, Event } = dom.window;
-  const field = document.querySelector('input') as HTMLInputElement;
-  expect((field.closest('.search') as HTMLElement).hidden).toBe(false);
-  field.value = 'falafel TODAY';
-  field.dispatchEvent(new Event('input'));
-  await expect.poll(() => document.getElementById('found')?.textContent).toBe('1 message');
-  const shown = (selector: string): string[] =>
-    [...document.querySelectorAll<HTMLElement>(selector)]
-      .filter(({ hidden }) => !hidden)
-      .map(({ id, textContent }) => id || textContent);
-  expect(shown('article')).toEqual(['m1']);
-  expect(shown('h2[data-heading]')).toEqual([expect.stringContaining('lunch')]);
-  dom.window.close();
 });
