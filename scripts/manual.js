@@ -1,5 +1,6 @@
-// node scripts/manual.js: makes the pages of the manual in man/pages, which git ignores, from the texts in man and the
-// tables of the program: npm does so before it packs, and the scripts that make the other packages.
+// node scripts/manual.js: makes the pages of the manual in man/pages, and man/manual.html with all of them for a
+// browser, which git ignores, from the texts in man and the tables of the program: npm does so before it packs, and the
+// scripts that make the other packages.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -47,4 +48,5 @@ if (process.argv[1] === import.meta.filename) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { file, text } of pages) writeFileSync(join(folder, file), text);
+  writeFileSync(join(clone, 'man/manual.html'), await withPages((made) => made.manualWeb()));
 }

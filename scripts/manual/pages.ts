@@ -9,6 +9,7 @@ import { readChapters, type WrittenChapter } from './markdown.ts';
 import { placesOf } from './places.ts';
 import { writePage, type Block, type Chapter, type ManualPage } from './roff.ts';
 import { writeText } from './text.ts';
+import { writeWeb } from './web.ts';
 import { exitEntries, pageName, references, siblings, tables } from './tables.ts';
 
 /** The texts that no table has. */
@@ -29,6 +30,11 @@ export async function manualFiles(): Promise<ManualFile[]> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const pages = await manualPages();
   return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, { version, date }) }));
+}
+
+/** The manual as one page for a browser. */
+export async function manualWeb(): Promise<string> {
+  return writeWeb(await manualPages());
 }
 
 /** The pages and chapters that `chatelaine help WORD` shows; src/cli/help.ts names the guides. */

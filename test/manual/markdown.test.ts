@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fieldsChapter } from '../../scripts/manual/fields.ts';
 import { readChapters } from '../../scripts/manual/markdown.ts';
+import { manualWeb } from '../../scripts/manual/pages.ts';
 import { tables } from '../../scripts/manual/tables.ts';
 import { commandTable } from '../../src/commands/index.ts';
 
@@ -96,6 +97,12 @@ async function pageOf(name: string) {
   if (!command) throw new Error(`there is no command ${name}`);
   return { fields: command.fields ?? [], show: JSON.stringify(fieldsChapter(command)?.blocks) };
 }
+
+test('the page for a browser has every page and escapes its texts', async () => {
+  const html = await manualWeb();
+  for (const { name } of commandTable) expect(html).toContain(`id="chatelaine-${name.replaceAll(' ', '-')}"`);
+  expect(html).toContain('size_allowance &gt; 4');
+});
 
 test('ENVIRONMENT has every variable that the program reads', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
