@@ -132,18 +132,6 @@ describe('connections', () => {
     expect(connections()).toBeLessThanOrEqual(4);
   });
 
-  test('are kept between the first two steps of ensure; the look that confirms has one of its own', async () => {
-    const license = '{"license_code":"A","remote_user":"ada","size_allowance":4}';
-    let isCreated = false;
-    const { port, connections } = await openOrigin(({ method }) => {
-      if (method === 'GET') return { body: isCreated ? `[${license}]` : '[]' };
-      isCreated = true;
-      return { status: 201, body: license };
-    });
-    expect((await runAt(port, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(0);
-    expect(connections()).toBe(2);
-  });
-
   test.each([502, 503, 504, 500, 408])('are not used again after a 5xx or 408: %d', async (status) => {
     const { port, seen, connections, open } = await openOrigin((_request, count) => (count === 1 ? { status } : {}));
     const { exitCode } = await runAt(port, `license list --retries ${status === 500 ? 0 : 1}`);

@@ -20,8 +20,6 @@ test.each<[string, UsageRule, Readonly<Record<string, unknown>>, string | undefi
     '--a needs --b-c, --dd and --e',
   ],
   ['a switch that is off is not there', { option: 'a', needs: ['e'] }, { a: true, e: false }, '--a needs --e'],
-  ['has what it needs', { option: 'a', needs: ['b_c', 'd'] }, { a: true, b_c: 'x', d: 'y' }, undefined],
-  ['is not given itself', { option: 'a', needs: ['b_c'] }, { a: false }, undefined],
   ['excludes', { option: 'a', excludes: ['b_c', 'd'] }, { a: true, d: 'x' }, '--a and --dd exclude each other'],
   [
     'excludes in words of its own',
@@ -29,7 +27,6 @@ test.each<[string, UsageRule, Readonly<Record<string, unknown>>, string | undefi
     { a: true, d: 'x' },
     'no --dd',
   ],
-  ['excludes what is not there', { option: 'a', excludes: ['d'] }, { a: true }, undefined],
   ['none of one', { oneOf: ['a', 'b_c'], say: 'give one' }, {}, 'give one'],
   ['two of one', { oneOf: ['a', 'b_c'], say: 'give one' }, { a: true, b_c: '' }, 'give one'],
   ['one of one', { oneOf: ['a', 'b_c'], say: 'give one' }, { b_c: '' }, undefined],

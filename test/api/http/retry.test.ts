@@ -4,13 +4,11 @@ import {
   backoff,
   rateLimitWait,
   nextStep,
-  openGate,
   retryAfter,
   type NextStep,
   type Repeat,
 } from '../../../src/api/http/retry.ts';
 import { connectError, endingOf, sentError, type AttemptEnding } from '../../../src/api/http/transport-error.ts';
-import { sleptClock } from '../../helpers/clock.ts';
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code });
 const connectEnding = (code: string): AttemptEnding => connectError(coded(code), 'licenses.test').ending;
@@ -75,28 +73,6 @@ describe('the wait that an answer asks for', () => {
     [[], undefined, undefined],
   ])('%j and header %j: %j ms', (body, header, span) => expect(retryAfter(body, header, now)).toBe(span));
 
-  test('is never negative and never not a number, whatever the server sends', () => {
-    const spoken = fc.oneof(
-      fc.double(),
-      fc.integer(),
-      fc.string(),
-      fc.date().map(String),
-      fc.constant(null),
-      fc.anything(),
-    );
-    fc.assert(
-      fc.property(
-        spoken,
-        fc.option(fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String))),
-        (body, header) => {
-          const wait = retryAfter({ 'retry-after': body }, header ?? undefined, now);
-          expect(wait === undefined || wait >= 0).toBe(true);
-        },
-      ),
-      seed,
-    );
-  });
-
   test('is at least what was asked for, and never less than a second where nothing was', () => {
     fc.assert(
       fc.property(
@@ -120,40 +96,4 @@ test('the back-off doubles to half a minute, anything between nothing and the wh
   ]);
   expect(backoff(3, 0)).toBe(0);
   expect(backoff(3, 0.5)).toBe(2000);
-});
-
-describe('the gate', () => {
-  test('is open until it is closed, and again after the moment', async () => {
-    const clock = sleptClock();
-    const gate = openGate(clock);
-    expect(gate.wait('a')).toBe(0);
-
-    gate.closeUntil('a', 1500);
-    expect(gate.wait('a')).toBe(1500);
-
-    await clock.sleep(1000);
-    expect(gate.wait('a')).toBe(500);
-
-    await clock.sleep(1000);
-    expect(gate.wait('a')).toBe(0);
-  });
-
-  test('an earlier moment does not open it earlier, a later one keeps it closed', () => {
-    const gate = openGate(sleptClock());
-
-    gate.closeUntil('a', 2000);
-    gate.closeUntil('a', 1000);
-    expect(gate.wait('a')).toBe(2000);
-
-    gate.closeUntil('a', 3000);
-    expect(gate.wait('a')).toBe(3000);
-  });
-
-  test('another line stays open', () => {
-    const gate = openGate(sleptClock());
-
-    gate.closeUntil('a', 2000);
-
-    expect(gate.wait('b')).toBe(0);
-  });
 });

@@ -182,13 +182,6 @@ function setAndEmpty(name: string): Told {
   return { kind: 'config', message: `${name} is set and empty`, hint: 'Set its value, or unset it.' };
 }
 
-test('a chat unit without site and key is incomplete', async () => {
-  const { credentials } = open({ CHATELAINE_CHAT_EMAIL: 'e@env.example' });
-  expect((await failureOf(() => credentials.chat({}))).message).toBe(
-    'the environment contains only part of a credential: CHATELAINE_CHAT_SITE, CHATELAINE_CHAT_API_KEY (or CHATELAINE_CHAT_API_KEY_FILE) are missing',
-  );
-});
-
 test('a key and a key file at once are refused', async () => {
   const { credentials } = open({ ...licensingUnit, CHATELAINE_API_KEY_FILE: '/f' });
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
@@ -328,12 +321,6 @@ test.each(['https://b.example', 'https://a.example:444', 'http://localhost'])(
     });
   },
 );
-
-test('another path of the same origin keeps its key', async () => {
-  const opened = await openStored();
-  edit(opened, { app: { ...app, base_url: 'https://a.example/deeper' } });
-  expect((await opened.credentials.licensing({})).base_url).toBe('https://a.example/deeper');
-});
 
 test('a key command runs when its credential is asked for, and never for another host', async () => {
   const opened = open();

@@ -91,27 +91,6 @@ test.each<[string, string, string]>([
   expect(JSON.stringify(caught)).not.toContain('canary');
 });
 
-test('a file that is written by the rules is read back, however it is spelled', () => {
-  const key = fc.stringMatching(/^[!-~]{1,40}$/).filter((text) => !/^(["']).*\1$/.test(text));
-  const name = (text: string): fc.Arbitrary<string> => fc.constantFrom(text, text.toUpperCase(), ` ${text}`.trim());
-  const sign = fc.constantFrom('=', ':', ' = ', '\t: ');
-  const noise = fc.constantFrom('', '\n', '# x = y\n', ' ; z\n');
-  const option = (text: string, value: string): fc.Arbitrary<string> =>
-    fc.tuple(noise, name(text), sign).map(([before, spelled, equals]) => `${before}${spelled}${equals}${value}\n`);
-  const file = key.chain((value) =>
-    fc
-      .tuple(option('email', 'u@chat.example'), option('key', value), option('site', 'chat.example'))
-      .chain((options) => fc.shuffledSubarray(options, { minLength: 3 }))
-      .map((options) => ({ value, text: `[api]\n${options.join('')}` })),
-  );
-  fc.assert(
-    fc.property(file, ({ value, text }) => {
-      expect(read(text)).toEqual({ ...plain, key: value });
-    }),
-    { seed: 1, numRuns: 500 },
-  );
-});
-
 test('no text makes a failure that holds a line of it', () => {
   const line = fc.constantFrom(
     '[api]',
