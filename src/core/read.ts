@@ -35,22 +35,20 @@ export async function readText(stream: Readable, limits: ReadLimits): Promise<st
 }
 
 /** A text that people give: UTF-8, or what its byte order mark says. @throws Failure usage for other bytes */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array, hint?: string): string {
   const text = unless(TypeError, () => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes));
-  if (text === undefined) throw notDecoded(bytes);
+  if (text === undefined) throw notDecoded(bytes, hint);
   return text;
 }
 
 /** What would be read in place of these bytes, U+FFFD, would be sent: another name than that of the file. */
-function notDecoded(bytes: Uint8Array): Failure {
-  if (encodingOf(bytes) !== 'utf-8') return usage('not valid UTF-16', saveAsUtf8);
+function notDecoded(bytes: Uint8Array, hint = 'Save it as UTF-8.'): Failure {
+  if (encodingOf(bytes) !== 'utf-8') return usage('not valid UTF-16', hint);
   const [first = 1, ...more] = linesNotUtf8(bytes);
-  return usage(`not UTF-8 on line ${first}${more.length === 0 ? '' : ` and ${more.length} more`}`, saveAsUtf8);
+  return usage(`not UTF-8 on line ${first}${more.length === 0 ? '' : ` and ${more.length} more`}`, hint);
 }
 
-const saveAsUtf8 = 'Save it as UTF-8.';
-
-export function linesNotUtf8(bytes: Uint8Array): readonly number[] {
+function linesNotUtf8(bytes: Uint8Array): readonly number[] {
   const lines = Buffer.from(bytes)
     .toString('latin1')
     .split(/\r\n|\n|\r/);
@@ -58,7 +56,7 @@ export function linesNotUtf8(bytes: Uint8Array): readonly number[] {
 }
 
 /** Encodings have byte order marks; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */
-export function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   return 'utf-8';

@@ -142,10 +142,7 @@ describe('what a 429 asks for', () => {
 
   test.each([
     ['license list', /^the server is busy: waiting \d+ s \(429\)$/m],
-    [
-      'license list --retries 0',
-      /the server answered 429: it does not say how long to wait, and the next pause would be/,
-    ],
+    ['license list --retries 0', /the server answered 429, and does not say how long to wait/],
   ])('a server that names no wait is not said to ask for one: %s', async (line, said) => {
     const { ran } = await runAt(() => ({ status: 429, body: '{}' }), line);
     expect(ran.stderr).toMatch(said);
@@ -305,19 +302,6 @@ test.each([
   service.done();
   expect({ exitCode, slept }).toEqual({ exitCode: 1, slept: [] });
   expect(stderr).toContain('this is a bug in chatelaine: Error: fake UND_ERR_INVALID_ARG');
-});
-
-test('a 429 again and again: how often, for how long, and what it asked for, with the words of the server', async () => {
-  const body = JSON.stringify({ result: 'error', code: 'RATE_LIMIT_HIT', msg: 'slow down', 'retry-after': 0.35 });
-  const { ran, origin } = await runAt(() => ({ status: 429, body }), 'channel list');
-
-  const [, times, span] =
-    /^the server answered 429 (\d+) times in (1m\d+(?:\.\d)?s)/.exec(ran.error?.message ?? '') ?? [];
-  expect({ exit: ran.exitCode, times: Number(times) }).toEqual({ exit: 7, times: origin.seen.length });
-  expect(span).toBeDefined();
-  expect(ran.error?.message).toMatch(/: it asked to wait 350ms, and the next pause would be \d+s$/);
-  expect(ran.error?.hint).toMatch(/give --deadline more than 2m\d+s\.$/);
-  expect(ran.error?.server).toEqual({ code: 'RATE_LIMIT_HIT', msg: 'slow down', 'retry-after': 0.35 });
 });
 
 test('an error has the names that the server gives beside its words', async () => {

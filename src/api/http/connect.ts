@@ -1,19 +1,10 @@
-import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
 import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
-import {
-  askedBy,
-  askedWait,
-  backoff,
-  beyondWait,
-  inSeconds,
-  longestRateLimit,
-  nextStep,
-  rateLimitWait,
-} from './retry.ts';
+import { askedBy, askedWait, backoff, beyondWait, longestRateLimit, nextStep, rateLimitWait } from './retry.ts';
 import { endingOf, sentError, TransportError } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
@@ -52,11 +43,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, waited)) {
-        const times = rateLimits === 1 ? '' : ` ${rateLimits} times in ${formatDuration(waited - wait)}`;
-        const last =
-          asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
-        const again = `the server answered 429${times}: ${last}, and the next pause would be ${inSeconds(wait)}`;
-        throw beyondWait(request, times || asked === undefined ? again : askedWait(wait, 429), waited, answer);
+        const said = asked === undefined ? 'the server answered 429, and does not say how long to wait' : undefined;
+        throw beyondWait(request, said ?? askedWait(wait, 429), waited, answer);
       }
       const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
       reportWait(connection, request, wait, `the server ${why} (429)`);

@@ -83,7 +83,7 @@ export function askedWait(wait: Milliseconds, status: 429 | 503): string {
 }
 
 /** Rounded up to what `--deadline` takes. */
-export function inSeconds(span: Milliseconds): string {
+function inSeconds(span: Milliseconds): string {
   return formatDuration(Math.ceil(span / 1000) * 1000);
 }
 

@@ -162,7 +162,7 @@ async function tlsOptions(
   // Node's own list has the extra ones already.
   const given = files.length === 0 || extra === undefined ? files : [...files, extra];
   const own = await Promise.all(given.map((path) => orFailure(`read the certificates ${path}`, readFile(path))));
-  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map(decodeText)] };
+  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map((text) => decodeText(text))] };
   // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
   const verified = { ...ca, rejectUnauthorized: true };
   // verify-ca: the certificate is of a trusted authority, for whatever host.

@@ -1,8 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { Failure, messageOf, unless, usage } from '../../core/failure.ts';
+import { Failure, labelled, messageOf, usage } from '../../core/failure.ts';
 import { endOfString, isObject, parseJson } from '../../core/json.ts';
-import { encodingOf, linesNotUtf8 } from '../../core/read.ts';
+import { decodeText } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import type { Fault } from './bad-rows.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
@@ -21,7 +20,7 @@ export interface RosterFile extends TableChoice {
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
 
 const saveAsUtf8 =
-  'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8. Or: iconv -f CP1252 -t UTF-8';
+  'It may be Windows-1252. Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8. Or: iconv -f CP1252 -t UTF-8';
 
 interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
@@ -80,7 +79,7 @@ export function isZip(bytes: Buffer): boolean {
 export function rosterText(file: string, bytes: Buffer): string {
   if (isZip(bytes)) throw usage(`${file}: this is a workbook, not text`, 'Give --input-format xlsx.');
   if (bytes.toString('latin1', 0, 4) === '\xD0\xCF\x11\xE0') throw olderWorkbook(file, bytes);
-  const text = decodeRoster(file, bytes);
+  const text = labelled(file, () => decodeText(bytes, saveAsUtf8));
   if (text.includes('\0')) throw usage(`${file}: this is not text, or UTF-16 without a byte order mark`, saveAsCsv);
   if (/^\s*</.test(text)) throw usage(`${file}: this is HTML or XML, not a roster`, saveAsCsv);
   return text;
@@ -94,24 +93,6 @@ function olderWorkbook(file: string, bytes: Buffer): Failure {
         `${file}: this is a workbook (.xls), not text`,
         'Open it in the spreadsheet program and save it as ".xlsx".',
       );
-}
-
-function decodeRoster(file: string, bytes: Buffer): string {
-  const encoding = encodingOf(bytes);
-  const bad = encoding === 'utf-8' && !isUtf8(bytes) ? linesNotUtf8(bytes) : [];
-  const [first] = bad;
-  if (first !== undefined) {
-    if (/\.xlsx$/i.test(file))
-      throw usage(
-        `${file}: this is neither a workbook (.xlsx) nor text`,
-        'It may be damaged or cut: save or fetch it again.',
-      );
-    const more = bad.length > 1 ? ` and ${bad.length - 1} more` : '';
-    throw usage(`${file}: not UTF-8 on line ${first}${more}; it may be Windows-1252, as Excel writes CSV`, saveAsUtf8);
-  }
-  const text = unless(TypeError, () => new TextDecoder(encoding, { fatal: true }).decode(bytes));
-  if (text === undefined) throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
-  return text;
 }
 
 function formatOf(file: string, text: string): RosterFormat {
