@@ -2,7 +2,7 @@ import { parseDuration } from '../core/duration.ts';
 import { labelled, unless, usage } from '../core/failure.ts';
 import { type Field, type Fields, readField } from './field.ts';
 import { suggestion } from './nearest.ts';
-import { removedSettings, settings } from './settings.ts';
+import { settings } from './settings.ts';
 
 interface SettingField {
   readonly name: string;
@@ -20,11 +20,9 @@ export function settingsMatching(words: readonly string[]): SettingField[] {
   });
 }
 
-/** The setting of that name; dashes count as underscores. @throws Failure usage naming the successor or the nearest */
+/** The setting of that name; dashes count as underscores. @throws Failure usage naming the nearest */
 export function settingNamed(typed: string): SettingField {
   const name = typed.replaceAll('-', '_');
-  const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
-  if (removed !== undefined) throw usage(removed);
   const field = settingField(name);
   if (field) return { name, field };
   throw usage(`unknown setting '${typed}'`, suggestion(name, Object.keys(settings)) ?? seeList);

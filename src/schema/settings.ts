@@ -138,16 +138,6 @@ type SettingName = keyof typeof settings;
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
 export const unifiedSettingsLevel = 80;
 
-/** Names of earlier servers, and what replaced them. */
-export const removedSettings: Readonly<Record<string, string>> = {
-  dense_mode: 'dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
-  default_view: 'default_view is named web_home_view since level 219',
-  escape_navigates_to_default_view:
-    'escape_navigates_to_default_view is named web_escape_navigates_to_home_view since level 219',
-  realm_name_in_notifications:
-    'realm_name_in_notifications was replaced at level 168 by realm_name_in_email_notifications_policy',
-};
-
 /** A value whose meaning depends on the server's level; `instead` is the word for the other side of that level. */
 interface LevelRule {
   readonly name: SettingName | 'target_users';

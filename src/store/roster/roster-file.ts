@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { Failure, labelled, messageOf, usage } from '../../core/failure.ts';
 import { endOfString, isObject, parseJson } from '../../core/json.ts';
 import { decodeText } from '../../core/read.ts';
@@ -32,9 +31,6 @@ interface OpenedRoster extends RosterFile {
 /** @throws Failure usage for bytes that are neither text nor a workbook, or too many, or another format's option */
 export function openRosterFile(roster: RosterFile): OpenedRoster {
   const { file, bytes, format: typed, limits = rosterLimits } = roster;
-  const [, opened] = /^(?:~\$|\.~lock\.)(.+?)#?$/.exec(basename(file)) ?? [];
-  if (opened !== undefined)
-    throw usage(`${file}: this is no workbook, but the mark that one is open`, `Give the workbook itself: ${opened}`);
   if (bytes.length === 0) throw usage(`${file}: no rows: the file is empty`);
   if (bytes.length > limits.fileBytes)
     throw usage(`${file}: more than ${mebibytes(limits.fileBytes)}`, 'Split the roster into several files.');

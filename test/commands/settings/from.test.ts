@@ -39,7 +39,7 @@ test('a preset of YAML is sent as it says', async () => {
 describe('the whole is validated first', () => {
   test('every error of the file and of the command line is named, the file with its lines', async () => {
     const service = fakeService();
-    const preset = 'color_scheme: drak\nenter_sends: true\nscheme: dark\ndense_mode: true\nenter-sends: false\n';
+    const preset = 'color_scheme: drak\nenter_sends: true\nscheme: dark\nweb_font_size: 14\nenter-sends: false\n';
 
     const { exitCode, stdout, error } = await setFrom(service, 'team.yaml', preset, 'web_font_size_px=0', '--raw', 'x');
 
@@ -48,7 +48,7 @@ describe('the whole is validated first', () => {
       'web_font_size_px: 0 is out of range; must be 1 to 32767',
       "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light. Did you mean dark?",
       "team.yaml:3: unknown setting 'scheme'. Did you mean color_scheme?",
-      'team.yaml:4: dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
+      "team.yaml:4: unknown setting 'web_font_size'. Did you mean web_font_size_px?",
       'team.yaml:5: given twice: enter_sends (first: team.yaml:2)',
       "--raw 'x': expected NAME=TEXT",
     ]);

@@ -83,21 +83,6 @@ describe('what is wrong is refused before anything is sent', () => {
     expect({ exitCode, hint: error?.hint, sent: service.seen }).toEqual({ exitCode: 2, hint, sent: [] });
   });
 
-  test.each([
-    ['dense_mode=true', /web_font_size_px and web_line_height_percent/],
-    ['dense-mode=true', /web_font_size_px and web_line_height_percent/],
-    ['default_view=inbox', /web_home_view/],
-    ['escape_navigates_to_default_view=true', /web_escape_navigates_to_home_view/],
-    ['realm_name_in_notifications=true', /realm_name_in_email_notifications_policy/],
-  ])('%s, which was removed: the error names what replaced it', async (word, message) => {
-    const service = fakeService();
-
-    const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', word]);
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toMatch(message);
-  });
-
   test('every bad word of a line is reported at once', async () => {
     const service = fakeService();
 

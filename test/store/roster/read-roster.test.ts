@@ -167,9 +167,7 @@ describe('a spreadsheet', () => {
   test('of another character set is refused in one line, with how to save it', async () => {
     const bytes = Buffer.from('remote_user,size_allowance\nRen\xe9,4\nada,3\nJos\xe9,2\n', 'latin1');
     const failure = await failureOf(() => read('roster.csv', bytes));
-    expect(failure.message).toBe(
-      'roster.csv: not UTF-8 on line 2 and 1 more',
-    );
+    expect(failure.message).toBe('roster.csv: not UTF-8 on line 2 and 1 more');
     expect(failure.hint).toContain('in Excel with File, Save As, "CSV UTF-8"');
   });
 

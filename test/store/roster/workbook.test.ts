@@ -504,15 +504,6 @@ describe('of several sheets', () => {
   test('a number that its format shows behind a prefix and zeros is no user', async () => {
     expect((await refusal(field('prefixfmt.xlsx')))[0]).toContain('the number 12, which it shows as');
   });
-
-  const mark = 'this is no workbook, but the mark that one is open';
-  test.each([
-    ['roster.xlsx', 'no rows: the file is empty', undefined],
-    ['shared/~$roster.xlsx', mark, 'Give the workbook itself: roster.xlsx'],
-    ['.~lock.roster.xlsx#', mark, 'Give the workbook itself: roster.xlsx'],
-  ])('no bytes of %s', async (file, message, hint) => {
-    expect(await refusal(Buffer.alloc(0), { file })).toEqual([`${file}: ${message}`, hint]);
-  });
 });
 
 describe('CSV below a title', () => {
