@@ -1,4 +1,4 @@
-import { commandTable, hiddenCommands, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { nearest } from '../schema/nearest.ts';
 
@@ -33,6 +33,7 @@ const showing = ['view', 'get', 'status', 'fetch', 'list'];
 /** Verbs of other tools, and those of ours that may be meant: the first that the noun has, which runs if it reads. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list', 'fetch', 'status']],
+  ['list', ['status']],
   ['show', showing],
   ['get', showing],
   ['search', ['fetch --search WORDS', 'list --match GLOB']],
@@ -70,7 +71,6 @@ export function commandWords(words: readonly string[], [option = '', next]: read
   const meant = otherVerbs.get(verb ?? '')?.find((one) => verbs.includes(one) && reading.has(one));
   const own = verb !== undefined && verbs.includes(verb) ? verb : meant;
   if (own !== undefined && (noun === typed || reading.has(own))) return [noun, own];
-  if (hiddenCommands.some(({ name }) => name === `${noun} ${verb ?? ''}`)) return [noun, verb ?? ''];
   if (own !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${own}?`);
   if (names.includes(noun)) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { commandTable, hiddenCommands } from '../commands/index.ts';
+import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
 import type { Fields } from '../schema/field.ts';
@@ -29,7 +29,7 @@ export async function readCommandLine(
   const named = withoutHelpWord(start.words);
   if (named.words[0] === 'version') return { text: `chatelaine ${version}\n` };
   const words = commandWords(named.words, start.unknown);
-  const command = await [...commandTable, ...hiddenCommands].find(({ name }) => name === words.join(' '))?.load();
+  const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
   const line = partLine(argv, options, Object.keys(args));

@@ -120,8 +120,3 @@ export const commandTable: readonly CommandEntry[] = [
   entry('commands', 'Describe every command as data', () => import('./commands.ts')),
   entry('doctor', 'Check the set-up, and say what to do', () => import('./doctor.ts')),
 ];
-
-/** Commands that run, and that help does not name: others have taken their place. */
-export const hiddenCommands: readonly CommandEntry[] = [
-  entry('auth list', 'List the stored profiles', () => import('./auth/list-profiles.ts')),
-];

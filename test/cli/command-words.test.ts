@@ -63,7 +63,6 @@ test.each([
   ],
   ['toString', "unknown command 'toString'", 'See chatelaine --help.'],
   ['toString help', "unknown command 'toString'", 'See chatelaine --help.'],
-  ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
   ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
   ['topic list', 'name one channel, or give --all-channels', 'See chatelaine topic list --help.'],
   [

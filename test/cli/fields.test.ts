@@ -54,7 +54,9 @@ test('a name that is none is refused with those that are', async () => {
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain("no field 'x' in the result\n            no field 'y' in the result\nhint: Its");
-  expect(stderr).toContain('Its fields are profile, kind, url, app_code, email, default, read_only, key.');
+  expect(stderr).toContain(
+    'Its fields are profile, kind, url, app_code, email, default, read_only, key, status, detail, advice.',
+  );
 });
 
 test.each(['profile,kind', ' profile', '--profile'])('--sort takes one field, not %j', async (field) => {
@@ -73,7 +75,7 @@ test('a name that a variable holds is refused with the name of the variable', as
     exitCode: 2,
     lines: [
       "chatelaine: no field 'size_allowance' in the result",
-      'hint: See CHATELAINE_SORT in the environment. Its fields are profile, kind, url, app_code, email, default, read_only, key.',
+      'hint: See CHATELAINE_SORT in the environment. Its fields are profile, kind, url, app_code, email, default, read_only, key, status, detail, advice.',
     ],
   });
 });

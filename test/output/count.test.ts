@@ -199,9 +199,9 @@ describe('the command line', () => {
   });
 
   test('the environment is ignored where it does not apply', async () => {
-    const env = { CHATELAINE_COUNT_BY: 'kind' };
-    expect((await runAlone('auth list', { env })).stdout).toBe('kind\tcount\n');
-    expect((await runAlone('auth list --fields profile', { env })).stdout).toBe('profile\n');
+    const env = { CHATELAINE_COUNT_BY: 'site' };
+    expect((await runAlone('archive list', { env })).stdout).toBe('site\tcount\n');
+    expect((await runAlone('archive list --fields folder', { env })).stdout).toBe('folder\n');
     expect((await runAlone('--version', { env })).exitCode).toBe(0);
   });
 });

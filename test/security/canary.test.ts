@@ -132,7 +132,6 @@ const lines: readonly (readonly [line: string, stdin?: string])[] = [
   ['auth login chat --site {url} --email ada@chat.test --name chat --api-key-stdin', `${chatKey}\n`],
   ['auth login licensing --base-url {url} --app-code 8 --name kept --api-key-stdin --no-check', `${licensingKey}\n`],
   ['auth import - --name zrc --no-check', `[api]\nemail=${email}\nkey=${chatKey}\nsite={url}\n`],
-  ['auth list'],
   ['auth logout kept'],
 ];
 

@@ -68,13 +68,12 @@ function fateOfWriter(chance: Chance, isOn: { readonly kill: boolean; readonly d
 /** Each run has a key of its own, unless the server is to try it. */
 function lineOf(chance: Chance, index: number): string {
   const name = chance.pick(['a', 'a', 'b', 'c']);
-  const kind = chance.pick(['login', 'login', 'login', 'use', 'logout', 'all', 'chat', 'list', 'checked']);
+  const kind = chance.pick(['login', 'login', 'login', 'use', 'logout', 'all', 'chat', 'checked']);
   if (kind === 'login') return login(name, chance.pick([4711, 4712]), `key-${index + 1}`);
   if (kind === 'checked') return login(name, 4711, 'key-of-4711').replace(' --no-check', '');
   if (kind === 'chat')
     return `auth login chat --site https://chat.test --email ada@chat.test --name ${name} --api-key-file /home/ada/key-${index + 1} --no-check -y -o ndjson`;
   if (kind === 'all') return 'auth logout --all -y -o ndjson';
-  if (kind === 'list') return 'auth list -o ndjson';
   return `auth ${kind} ${name} -o ndjson`;
 }
 
@@ -101,7 +100,7 @@ async function playSignIn({ seed, runs: planned }: SignInPlan, trace?: (line: st
   // Every profile that a run names is stored first, and one that is forgotten is forgotten last.
   const lines = [...new Set(planned.map(({ line }) => line))];
   const names = lines.flatMap((line) => /^auth (?:use|logout) (\w+)/.exec(line)?.[1] ?? []);
-  const order = ['auth login', 'auth use', 'auth list', 'auth logout ', 'auth logout --all'];
+  const order = ['auth login', 'auth use', 'auth logout ', 'auth logout --all'];
   const healing = [
     ...new Set(names.map((name) => login(name, 4711, 'key-9'))),
     ...order.flatMap((begin) =>

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran } from '../../helpers/run.ts';
@@ -402,39 +402,7 @@ describe('a read-only profile', () => {
   });
 });
 
-describe('auth list, use, logout, token, status', () => {
-  test('list shows what is stored, and no key', async () => {
-    const at = place();
-    await store(at, 'first');
-    await storeChat(at, 'work', '--read-only');
-
-    const { stdout } = await at.run('auth list -o json');
-
-    expect(JSON.parse(stdout)).toEqual([
-      {
-        profile: 'first',
-        kind: 'licensing',
-        url: licensingUrl,
-        app_code: 7,
-        email: null,
-        default: true,
-        read_only: false,
-        key: 'stored',
-      },
-      {
-        profile: 'work',
-        kind: 'chat',
-        url: 'https://chat.test',
-        app_code: null,
-        email: 'ada@chat.test',
-        default: true,
-        read_only: true,
-        key: 'stored',
-      },
-    ]);
-    expect(stdout).not.toContain('key-of');
-  });
-
+describe('auth use, logout, token, status', () => {
   type Entries = Record<string, { origin: string; api_key?: string }>;
   const edited: Readonly<Record<string, (keys: Entries) => Entries>> = {
     'whose key is gone': ({ second }) => ({ ...(second && { second }) }),
@@ -444,7 +412,7 @@ describe('auth list, use, logout, token, status', () => {
     }),
     'whose key is empty': ({ first, ...others }) => ({ ...others, first: { origin: '', ...first, api_key: ' ' } }),
   };
-  test.each(Object.entries(edited))('list calls a profile unusable, as status does, %s', async (_, edit) => {
+  test.each(Object.entries(edited))('status calls a profile unusable %s', async (_, edit) => {
     const at = place();
     await store(at, 'first');
     await store(at, 'second');
@@ -452,41 +420,12 @@ describe('auth list, use, logout, token, status', () => {
     const stored = json(file) as { keys: Entries };
     writeFileSync(file, JSON.stringify({ ...stored, keys: edit(stored.keys) }));
 
-    const list = await at.run('auth list -o json');
     const status = await at.run('auth status -o json');
 
-    expect(list).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(list.stdout)).toMatchObject([
-      { profile: 'first', key: 'unusable' },
-      { profile: 'second', key: 'stored' },
-    ]);
     expect(JSON.parse(status.stdout)).toMatchObject([
       { profile: 'first', status: 'unusable' },
       { profile: 'second', status: expect.not.stringContaining('unusable') as string },
     ]);
-  });
-
-  test('list calls every key unusable where the file of keys can be read by others', needs('posix'), async () => {
-    const at = place();
-    await store(at, 'first');
-    chmodSync(join(at.config, 'credentials.json'), 0o644);
-    const { exitCode, stdout } = await at.run('auth list -o json');
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, [{ profile: 'first', key: 'unusable' }]]);
-  });
-
-  test('list does not run a key command', async () => {
-    const at = place();
-    await store(at, 'first');
-    const file = join(at.config, 'config.json');
-    const config = json(file) as { profiles: Record<string, object> };
-    const first = { ...config.profiles['first'], key_command: 'false' };
-    writeFileSync(file, JSON.stringify({ ...config, profiles: { first } }));
-    const { exitCode, stdout } = await at.run('auth list -o json');
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, [{ profile: 'first', key: 'command' }]]);
-  });
-
-  test('an empty list is an empty list', async () => {
-    expect(await place().run('auth list -o json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
   });
 
   test('logout forgets profile and key; another default is not chosen silently', async () => {

@@ -168,7 +168,5 @@ test('the configuration may be links: stow and mounts of Kubernetes make them', 
   mkdirSync(join(home, '.config', 'chatelaine'), { recursive: true, mode: 0o700 });
   symlinkSync(join(real, 'config.json'), join(home, '.config', 'chatelaine', 'config.json'));
 
-  const { exitCode, stderr } = await runAlone('auth list', { home, bare: true });
-
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining('symbolic link') as string });
+  expect((await runAlone('auth list', { home, bare: true })).stderr).toContain('no credential is stored');
 });
