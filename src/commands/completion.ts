@@ -94,7 +94,7 @@ Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
 
 export default command({
   about: [
-    'TAB then completes commands, options and their values, names and values of settings, stored profiles, operators of a narrow, ' +
+    'TAB then completes commands, options and their values, names and values of settings, stored profiles, ' +
       'and files where a file is expected. It never runs what you typed, and sends no request.',
   ],
   input: {

@@ -71,7 +71,7 @@ function excelFormat(separator: Separator) {
 /** The plan of a dry run, as the question of its command shows it. */
 export const planFormat: FormatRow = {
   forPeople: true,
-  load: async (presentation) => (await import('./plan-format.ts')).planFormatter(presentation),
+  load: async (presentation) => (await import('./plan.ts')).planFormatter(presentation),
 };
 
 export type Format = keyof typeof formats;

@@ -1,3 +1,5 @@
+import { fit, plainLines } from './plain.ts';
+import type { Formatter, PlannedChange, Presentation } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
 /** The kinds of a planned change, what needs a look first, and their marks. A retired key goes on working: no minus. */
@@ -10,17 +12,7 @@ const marks = {
   rename: '~',
   'put back': '~',
   create: '+',
-} as const;
-
-export interface PlannedChange {
-  readonly kind: keyof typeof marks;
-  /** Both sizes, of a license that is resized: they stand for the kind. */
-  readonly sizes?: string | undefined;
-  readonly user: string;
-  readonly becomes?: string | undefined;
-  /** Named where a plan is about several applications. */
-  readonly app_code?: number | undefined;
-}
+} as const satisfies Record<PlannedChange['kind'], string>;
 
 /** More are not read before an answer. */
 const maxWhole = 20;
@@ -55,4 +47,21 @@ export function planLines(changes: readonly PlannedChange[], extent?: 'all'): st
       ...(rest > 0 ? [`${lines[0]?.[0].slice(0, 1) ?? ''} and ${rest} more`] : []),
     ];
   });
+}
+
+/** The plan of a dry run on a terminal, as its question would show it. */
+export function planFormatter({ show, terminal, width }: Presentation): Formatter {
+  const changes: PlannedChange[] = [];
+  const row = (value: unknown): string => {
+    changes.push(...(show.outcome?.plan?.(value) ?? []));
+    return '';
+  };
+  const end = (): string => {
+    const lines = planLines(changes);
+    const left = isWhole(changes) ? [] : ['-o table shows all of them'];
+    const text = [...lines, ...left, ''].join('\n');
+    if (changes.length === 0) return '';
+    return terminal ? fit(plainLines(text), width) : text;
+  };
+  return { one: (value) => row(value) + end(), row, end };
 }

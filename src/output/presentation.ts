@@ -1,6 +1,5 @@
 import type { JsonElement } from '../core/json-elements.ts';
 import type { Period } from '../core/moment.ts';
-import type { PlannedChange } from './plan.ts';
 
 /**
  * How the rows of a command look; the machine formats print the value itself (docs/internals/architecture.md, Output).
@@ -32,6 +31,17 @@ interface Outcome<T> {
   readonly nothing?: string;
   /** The fields of the other rows that everybody may see, in their order. */
   readonly columns?: readonly string[];
+}
+
+/** A change in a plan, of one license. */
+export interface PlannedChange {
+  readonly kind: 'failed' | 'leave' | 'retire' | 'smaller' | 'larger' | 'rename' | 'put back' | 'create';
+  /** Both sizes, of a license that is resized: they stand for the kind. */
+  readonly sizes?: string | undefined;
+  readonly user: string;
+  readonly becomes?: string | undefined;
+  /** Named where a plan is about several applications. */
+  readonly app_code?: number | undefined;
 }
 
 /** A column under its wire name; a name alone says nothing more of it. */

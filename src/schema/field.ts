@@ -33,8 +33,8 @@ interface Shape {
 /** `chatelaine help GUIDE` explains the options that few need. */
 export type Guide = 'fetching' | 'never-two' | 'sheets';
 
-/** Words that completion looks up; `assignments` and `terms` are NAME=VALUE. */
-type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
+/** Words that completion looks up; `assignments` are NAME=VALUE of settings. */
+type Suggestion = 'assignments' | 'profiles' | 'settings';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

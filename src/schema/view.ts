@@ -23,7 +23,7 @@ export const viewFields = {
   fragment: {
     ...textField('FRAGMENT', "What follows # in the view's URL, with or without #, or the whole URL"),
     required: true,
-    suggest: 'views',
+    suggest: builtInViews,
   },
 } as const satisfies Fields;
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
+import { builtInViews } from '../../src/schema/view.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { runAlone } from '../helpers/run.ts';
 
@@ -117,7 +118,7 @@ test('a command is described in the form that programs read', async () => {
         nonempty: true,
         many: true,
         placeholder: 'FRAGMENT',
-        suggest: 'views',
+        suggest: builtInViews,
         help: "What follows # in the view's URL, with or without #, or the whole URL",
       },
     ],

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { planLines, type PlannedChange } from '../../src/output/plan.ts';
+import { planLines } from '../../src/output/plan.ts';
+import type { PlannedChange } from '../../src/output/presentation.ts';
 import { fit } from '../../src/output/plain.ts';
 import { emptyHome, openSandbox } from '../helpers/run.ts';
 

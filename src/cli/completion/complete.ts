@@ -1,17 +1,42 @@
 import { plain } from '../../output/plain.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { namedValues, type Field } from '../../schema/field.ts';
-import { narrowOperators, notNegatable } from '../../schema/narrow.ts';
 import { settings } from '../../schema/settings.ts';
-import { builtInViews } from '../../schema/view.ts';
-import {
-  commandAt,
-  readLine,
-  type ReadWords,
-  type Offer,
-  type Surface,
-  type SurfaceField,
-  type SurfaceOption,
-} from './reading.ts';
+
+/** The part of `commands -o json` that completion reads. The build keeps it in dist/commands.json. */
+export interface Surface {
+  readonly groups: readonly NamedText[];
+  readonly commands: readonly SurfaceCommand[];
+  readonly options: readonly SurfaceOption[];
+}
+
+interface NamedText {
+  readonly name: string;
+  readonly summary: string;
+}
+
+interface SurfaceCommand extends NamedText {
+  readonly arguments: readonly SurfaceField[];
+  readonly options: readonly SurfaceOption[];
+  readonly formats: readonly string[];
+  readonly fields: readonly string[];
+}
+
+type TextField = Extract<Field, { readonly kind: 'string' }>;
+
+type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'choices' | 'suggest'> & {
+  readonly name: string;
+  readonly kind: string;
+  readonly names?: Readonly<Record<string, number>>;
+};
+
+type SurfaceOption = SurfaceField & Pick<TextField, 'short' | 'negatable'> & { readonly option: string };
+
+/** A word that completion offers, and what it means; the text is empty where nothing is to be said. */
+export interface Offer {
+  readonly word: string;
+  readonly text: string;
+}
 
 /** Offers for the word at the cursor, or the kind of a path. */
 export interface Completion {
@@ -19,109 +44,143 @@ export interface Completion {
   readonly offers: readonly Offer[];
 }
 
+type ProfileNames = () => readonly string[];
+
 /** Offers only words that a terminal shows unchanged, each on a harmless line: a break would begin another offer. */
 export function complete(
   surface: Surface,
   words: readonly string[],
   current: string,
-  profiles: NameSource,
+  profiles: ProfileNames,
 ): Completion {
-  const reading = readLine(surface, words);
-  if (!reading) return { kind: 'words', offers: [] };
-  const found = at(surface, reading, current, profiles);
+  const line = readLine(surface, words);
+  if (!line) return { kind: 'words', offers: [] };
+  const found = at(surface, line, current, profiles);
   const offers = found.offers.filter(({ word }) => word !== '' && plain(word) === word && word.startsWith(current));
   return { ...found, offers };
 }
 
-type NameSource = () => readonly string[];
+interface TypedWords {
+  readonly path: readonly string[];
+  /** Undefined where the words name no command yet. */
+  readonly command: SurfaceCommand | undefined;
+  /** Own and global ones; a command's own comes first. */
+  readonly options: readonly SurfaceOption[];
+  /** Options that were typed. */
+  readonly given: ReadonlySet<SurfaceOption>;
+  /** The option whose value comes next. */
+  readonly pending: SurfaceOption | undefined;
+  readonly typed: readonly string[];
+  readonly isEnded: boolean;
+}
 
-function at(surface: Surface, reading: ReadWords, current: string, profiles: NameSource): Completion {
-  const { pending, isEnded, options } = reading;
-  if (pending) return valueAt(pending, current, reading, profiles);
+/** Reads the words of a line before the cursor, without the program's name; undefined where they name no command. */
+function readLine(surface: Surface, words: readonly string[]): TypedWords | undefined {
+  const [path, typed]: [string[], string[]] = [[], []];
+  const given = new Set<SurfaceOption>();
+  let pending: SurfaceOption | undefined;
+  let isEnded = false;
+  for (const word of words[0] === 'help' ? words.slice(1) : words) {
+    const start = [...path, word].join(' ');
+    if (pending) pending = undefined;
+    else if (!isEnded && word === '--') isEnded = true;
+    else if (!isEnded && /^-./.test(word)) {
+      // Of letters in one word the last one may have a value behind it.
+      const spellings = word.startsWith('--')
+        ? [word.replace(/=.*/s, '')]
+        : Array.from(word.slice(1), (one) => `-${one}`);
+      const found = spellings.map((one) => optionNamed(optionsAt(surface, path), one));
+      for (const option of found) if (option) given.add(option);
+      const valued = found.findIndex((option) => option && option.kind !== 'boolean');
+      pending = valued === found.length - 1 && !word.includes('=') ? found[valued] : undefined;
+    } else if (typed.length === 0 && surface.commands.some(({ name }) => `${name} `.startsWith(`${start} `)))
+      path.push(word);
+    else if (path.length === 0) return undefined;
+    else typed.push(word);
+  }
+  const command = surface.commands.find(({ name }) => name === path.join(' '));
+  return { path, command, options: optionsAt(surface, path), given, pending, typed, isEnded };
+}
+
+function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceOption[] {
+  const own = surface.commands.find(({ name }) => name === path.join(' '))?.options ?? [];
+  const names = new Set(own.map(({ option }) => option));
+  return [...own, ...surface.options.filter(({ option }) => !names.has(option))];
+}
+
+function optionNamed(options: readonly SurfaceOption[], spelling: string): SurfaceOption | undefined {
+  const positive = spelling.replace(/^--no-/, '--');
+  return options.find(({ option, short }) => option === spelling || short === spelling || option === positive);
+}
+
+function at(surface: Surface, line: TypedWords, current: string, profiles: ProfileNames): Completion {
+  const { pending, isEnded, options, command, typed } = line;
+  if (pending) return valueAt(pending, current, line, profiles);
   const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
-  if (flag !== undefined) return attachedAt(flag, text, reading, profiles);
-  if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(reading, options) };
-  return wordAt(surface, reading, current, profiles);
-}
-
-function valueAt(field: SurfaceField, text: string, reading: ReadWords, profiles: NameSource): Completion {
-  const path = pathOf(field);
-  if (path) return { kind: path, offers: [] };
-  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, profiles) };
-}
-
-function attachedAt(flag: string, text: string, reading: ReadWords, profiles: NameSource): Completion {
-  const option = reading.options.find((known) => known.option === flag);
-  if (!option) return { kind: 'words', offers: [] };
-  const found = valueAt(option, text, reading, profiles);
-  return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
-}
-
-/** A word of the command's name or an argument; where neither is expected, an option of the command. */
-function wordAt(surface: Surface, reading: ReadWords, current: string, profiles: NameSource): Completion {
-  const { command, argument, typed, isEnded, path } = reading;
-  const verbs = typed.length === 0 ? commandOffers(surface, path) : [];
+  if (flag !== undefined) {
+    const option = options.find((known) => known.option === flag);
+    const found = option ? valueAt(option, text, line, profiles) : { kind: 'words' as const, offers: [] };
+    return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
+  }
+  if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(line, options) };
+  const verbs = typed.length === 0 ? commandOffers(surface, line.path) : [];
+  const args = command?.arguments ?? [];
+  const argument = args[typed.length] ?? (args.at(-1)?.many ? args.at(-1) : undefined);
   if (argument) {
-    const found = valueAt(argument, current, reading, profiles);
+    const found = valueAt(argument, current, line, profiles);
     return { ...found, offers: [...verbs, ...found.offers] };
   }
-  const own = command && !isEnded ? optionOffers(reading, command.options) : [];
+  const own = command && !isEnded ? optionOffers(line, command.options) : [];
   return { kind: 'words', offers: verbs.length > 0 ? verbs : own };
-}
-
-/** The values of a global option that depend on the command: its formats, and the names of its fields. */
-function withOwnValues(field: SurfaceField, text: string, { command }: ReadWords): SurfaceField {
-  const isOwn = command?.options.some((option) => option === field) === true;
-  if (!command || isOwn) return field;
-  const { formats, fields } = command;
-  if (field.name === 'output') return { ...field, choices: [...(field.choices ?? []), ...formats] };
-  if (field.name === 'fields') return { ...field, choices: lists(text, fields) };
-  if (field.name === 'sort')
-    return { ...field, choices: fields.map((name) => (text.startsWith('-') ? `-${name}` : name)) };
-  return field;
-}
-
-/** The comma-separated list that was typed so far, with each name that is not in it yet as its last. */
-function lists(text: string, names: readonly string[]): readonly string[] {
-  const done = text.split(',').slice(0, -1);
-  return names.filter((name) => !done.includes(name)).map((name) => [...done, name].join(','));
 }
 
 function commandOffers(surface: Surface, path: readonly string[]): Offer[] {
   const start = path.map((word) => `${word} `).join('');
-  const below = surface.commands.filter(({ name }) => name.startsWith(start) && name !== start);
+  const below = surface.commands.filter(({ name }) => name.startsWith(start));
   const words = new Set(below.map(({ name }) => name.slice(start.length).split(' ')[0] ?? ''));
-  return [...words].map((word) => ({ word, text: meaningOf(surface, [...path, word]) }));
+  const meanings = [...(path.length === 0 ? surface.groups : []), ...surface.commands];
+  return [...words].map((word) => ({
+    word,
+    text: meanings.find(({ name }) => name === start + word)?.summary ?? '',
+  }));
 }
 
-function meaningOf(surface: Surface, path: readonly string[]): string {
-  const group = path.length === 1 ? surface.groups.find(({ name }) => name === path[0]) : undefined;
-  return (group ?? commandAt(surface, path))?.summary ?? '';
-}
-
-function optionOffers({ given }: ReadWords, options: readonly SurfaceOption[]): Offer[] {
+function optionOffers({ given }: TypedWords, options: readonly SurfaceOption[]): Offer[] {
   return options
-    .filter(({ option, many }) => many === true || !given.has(option))
+    .filter((option) => option.many === true || !given.has(option))
     .flatMap(({ option, negatable, help: text }) => [
       { word: option, text },
       ...(negatable ? [{ word: option.replace('--', '--no-'), text: `Not: ${text}` }] : []),
     ]);
 }
 
-function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, profiles: NameSource) {
-  if (choices) return plainly(choices);
-  if (names) return namedValues({ names }).map(({ name, value }) => ({ word: name, text: String(value) }));
-  if (typeof suggest === 'object') return plainly(suggest);
-  if (suggest === undefined) return [];
-  if (suggest === 'settings') return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
-  if (suggest === 'assignments') return assignments(current);
-  if (suggest === 'terms') return terms(current, profiles);
-  return plainly(suggest === 'views' ? builtInViews : profiles());
+function valueAt(field: SurfaceField, text: string, line: TypedWords, profiles: ProfileNames): Completion {
+  const { placeholder = '' } = field;
+  if (placeholder === 'DIR') return { kind: 'folders', offers: [] };
+  if (placeholder === 'FILE' || placeholder === 'PATH') return { kind: 'files', offers: [] };
+  const words = ofCommand(field, text, line);
+  return { kind: 'words', offers: words ? plainly(words) : valuesOf(field, text, profiles) };
 }
 
-function pathOf({ placeholder }: Pick<SurfaceField, 'placeholder'>): 'files' | 'folders' | undefined {
-  if (placeholder === 'DIR') return 'folders';
-  return placeholder === 'FILE' || placeholder === 'PATH' ? 'files' : undefined;
+/** The values of a global option that depend on the command: its formats, and the names of its fields. */
+function ofCommand(field: SurfaceField, text: string, { command }: TypedWords): readonly string[] | undefined {
+  if (!command || command.options.some((option) => option === field)) return undefined;
+  const { formats, fields } = command;
+  if (field.name === 'output') return [...(field.choices ?? []), ...formats];
+  if (field.name === 'sort') return fields.map((name) => (text.startsWith('-') ? `-${name}` : name));
+  // The list that was typed so far, with each name that is not in it yet as its last.
+  const done = text.split(',').slice(0, -1);
+  if (field.name === 'fields')
+    return fields.filter((name) => !done.includes(name)).map((name) => [...done, name].join(','));
+  return undefined;
+}
+
+function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, profiles: ProfileNames) {
+  if (choices) return plainly(choices);
+  if (names) return namedValues({ names }).map(({ name, value }) => ({ word: name, text: String(value) }));
+  if (suggest === 'assignments') return assignments(current);
+  if (suggest === 'settings') return plainly(namesIn(settings));
+  return plainly(suggest === 'profiles' ? profiles() : (suggest ?? []));
 }
 
 function plainly(words: readonly string[]): Offer[] {
@@ -130,32 +189,10 @@ function plainly(words: readonly string[]): Offer[] {
 
 /** `color_scheme=` and then its values; a password is never written behind its name. */
 function assignments(current: string): Offer[] {
-  return pairs(current, Object.entries<Field>(settings), (field, name) => {
-    if (name === 'timezone') return plainly(Intl.supportedValuesOf('timeZone'));
-    return field.kind === 'boolean' ? plainly(['true', 'false']) : valuesOf({ ...field }, '', () => []);
+  return Object.entries<Field>(settings).flatMap(([name, field]) => {
+    const { kind, help: text } = field;
+    if (!current.startsWith(`${name}=`)) return [{ word: kind === 'secret' ? name : `${name}=`, text }];
+    const values = kind === 'boolean' ? plainly(['true', 'false']) : valuesOf({ ...field }, '', () => []);
+    return values.map((offer) => ({ ...offer, word: `${name}=${offer.word}` }));
   });
-}
-
-/** `sender=`, `is=starred`: operators that a server can negate. */
-function terms(current: string, profiles: NameSource): Offer[] {
-  const operators = Object.entries<Field>(narrowOperators).map(
-    ([name, field]) => [name.replaceAll('_', '-'), field] as const,
-  );
-  const negatable = operators.filter(([operator]) => !notNegatable.has(operator));
-  return pairs(current, negatable, (field) => valuesOf({ ...field }, '', profiles));
-}
-
-/** `name=`, or the values of a name that is typed with its sign of equality. */
-function pairs(
-  current: string,
-  fields: readonly (readonly [name: string, field: Field])[],
-  offersFor: (field: Field, name: string) => readonly Offer[],
-): Offer[] {
-  if (!current.includes('='))
-    return fields.map(([name, { kind, help: text }]) => ({ word: kind === 'secret' ? name : `${name}=`, text }));
-  return fields.flatMap(([name, field]) =>
-    current.startsWith(`${name}=`)
-      ? offersFor(field, name).map((offer) => ({ ...offer, word: `${name}=${offer.word}` }))
-      : [],
-  );
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../core/json.ts';
-import { complete, type Completion } from './complete.ts';
+import { complete, type Completion, type Offer, type Surface } from './complete.ts';
 import { profileNames } from './profile-names.ts';
-import type { Surface, Offer } from './reading.ts';
 
 /**
  * Answers `chatelaine __complete SHELL …`: for `bash` COMP_WORDBREAKS and the line up to the cursor, for others the

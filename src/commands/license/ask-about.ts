@@ -1,6 +1,7 @@
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
-import { isWhole, planLines, type PlannedChange } from '../../output/plan.ts';
+import { isWhole, planLines } from '../../output/plan.ts';
+import type { PlannedChange } from '../../output/presentation.ts';
 import type { Invocation, Terminal } from '../context.ts';
 
 /**

@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import type { PlannedChange } from '../../output/plan.ts';
+import type { PlannedChange } from '../../output/presentation.ts';
 import type { Terminal } from '../context.ts';
 import type { ChangedLicense, FieldsBefore } from './show.ts';
 

@@ -7,7 +7,7 @@ import { changeLicense, sendChange, whileLocked, type LicenseChange } from '../.
 import { changesOf } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
-import type { PlannedChange } from '../../output/plan.ts';
+import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { noWrites, type UserName } from '../../store/record/writes.ts';

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
 import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
 import type { LookupResult } from '../../jobs/license/application-lookups.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
@@ -131,8 +129,7 @@ export function rosterOf({ rows }: ReviewedPlan): CheckedRoster<LicenseFields> {
   const own = rows.flatMap(({ change, remote_user, app_code, size_allowance }, index) =>
     change === 'retire' ? [] : [{ row: { remote_user, app_code, size_allowance }, line: index + 2 }],
   );
-  const sha256 = createHash('sha256').update(writeJson(rows)).digest('hex');
-  return { rows: own.map(({ row }) => row), lines: own.map(({ line }) => line), others: [], sha256 };
+  return { rows: own.map(({ row }) => row), lines: own.map(({ line }) => line), others: [] };
 }
 
 /** @throws Failure config where the plan was made for another server */

@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { whole } from '../../output/columns.ts';
-import type { PlannedChange } from '../../output/plan.ts';
+import type { PlannedChange } from '../../output/presentation.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns, licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import { partOfKey } from './search.ts';

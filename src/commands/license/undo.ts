@@ -1,11 +1,11 @@
+import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { usersOfEachApp } from '../../jobs/license/license-user.ts';
-import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
+import { planUndo, runToUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
-import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
-import type { PlannedChange } from '../../output/plan.ts';
+import type { PlannedChange } from '../../output/presentation.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
 import { withUndo } from './change-in-plan.ts';
@@ -31,11 +31,20 @@ export default command({
   async *rows({ run: named, trust_list }, context) {
     const { options, conclude } = context;
     refuseUnasked(named, 'Look for the run with: chatelaine license history', context);
-    const changes = runToUndo(changesOf(await context.record.past('remote_user')), named, 'license', isUndoOf);
+    const changes = runToUndo(changesOf(await context.record.past('remote_user')), named);
     const account = await context.licensingAccount({
       row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,
     });
-    refuseOtherServer(changes, context.accounts.identityOf(account));
+    const origin = context.accounts.identityOf(account);
+    const other = changes.find((change) => change.origin !== origin);
+    if (other)
+      throw new Failure(
+        'config',
+        `run ${other.run} was on ${other.url ?? other.origin}, and the credential is for ${origin}`,
+        {
+          hint: 'Name the profile of that server with --profile.',
+        },
+      );
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
     const changing = await openChanging(account, trust_list, context, licensing);

@@ -28,7 +28,6 @@ export const selectionOptions = {
     kind: 'string',
     many: true,
     placeholder: 'OPERATOR=VALUE',
-    suggest: 'terms',
     help: 'Omit these, as in --not sender=bot@example.com',
   },
   ...parameters,

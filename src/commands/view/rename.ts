@@ -2,6 +2,7 @@ import { each } from '../../jobs/work/each.ts';
 import { namingIgnored, withNearViews } from '../../jobs/view/named-views.ts';
 import { readRenamings, renameView } from '../../jobs/view/rename-view.ts';
 import { flagField } from '../../schema/field.ts';
+import { builtInViews } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import { aboutBuiltIn } from './pin.ts';
 
@@ -17,7 +18,7 @@ export default command({
       many: true,
       required: true,
       placeholder: 'FRAGMENT NAME',
-      suggest: 'views',
+      suggest: builtInViews,
       help: 'A view and its new name',
     },
   },

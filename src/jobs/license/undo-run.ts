@@ -1,5 +1,6 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields } from '../../schema/license.ts';
 import { changeInWords } from './case-words.ts';
 import type { PastChange } from './history.ts';
@@ -12,6 +13,32 @@ export interface UndoStep {
     | { readonly is: 'needed'; readonly license: License; readonly fields: EditedFields }
     | { readonly is: 'done'; readonly license: License }
     | { readonly is: 'refused'; readonly why: string };
+}
+
+/**
+ * The changes of one run, oldest first: of the one of that name, else of the last that is no undo and not undone.
+ * @throws Failure not_found
+ */
+export function runToUndo(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
+  const isUndo = ({ command }: PastChange): boolean => command.endsWith(' undo');
+  const isOpen = (change: PastChange, at: number): boolean =>
+    !isUndo(change) && !changes.slice(at + 1).some((later) => isUndo(later) && isUndoOf(later, change));
+  const run = named?.toUpperCase() ?? changes.findLast(isOpen)?.run;
+  const ofRun = changes.filter((change) => change.run === run);
+  // Two runs may have one name: the later one is meant.
+  if (ofRun.length > 0 && ofRun[0]?.command === ofRun.at(-1)?.command) return ofRun;
+  const none =
+    changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
+  throw new Failure('not_found', named === undefined ? none : `no run is named ${named.toUpperCase()}`, {
+    hint: `Runs on other computers are in their own histories. Look with: ${commandLine('license history', [])}`,
+  });
+}
+
+/** Whether a change put a license back to what it was before another one. */
+function isUndoOf(later: PastChange, change: PastChange): boolean {
+  const { license_code_end: end, origin, size_allowance, size_allowance_before = size_allowance } = change;
+  const isSame = later.license_code_end === end && later.origin === origin && later.isKnown && !change.isNew;
+  return isSame && later.remote_user === userBefore(change) && later.size_allowance === size_allowance_before;
 }
 
 /**
@@ -37,13 +64,6 @@ function joinChanges(changes: readonly PastChange[]): PastChange[] {
     else joined.push(change);
   }
   return joined;
-}
-
-/** Whether a change put a license back to what it was before another one. */
-export function isUndoOf(later: PastChange, change: PastChange): boolean {
-  const { license_code_end: end, origin, size_allowance, size_allowance_before = size_allowance } = change;
-  const isSame = later.license_code_end === end && later.origin === origin && later.isKnown && !change.isNew;
-  return isSame && later.remote_user === userBefore(change) && later.size_allowance === size_allowance_before;
 }
 
 function userBefore({ remote_user, remote_user_before }: PastChange): string {

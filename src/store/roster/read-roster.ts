@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { Failure, labelled, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
@@ -17,8 +16,6 @@ export interface CheckedRoster<R> {
   /** The line that each row begins on; in a JSON array its number. */
   readonly lines: readonly number[];
   readonly others: readonly OtherColumns[];
-  /** The hash of the rows, since other rows are another job; a workbook that is saved again has other bytes. */
-  readonly sha256: string;
 }
 
 export interface RosterSource extends RosterFile {
@@ -99,7 +96,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const rows = await complete(read, lines, rules, bad);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
-  return { rows, lines, others, sha256: hash('sha256', rows.map((row) => `${JSON.stringify(row)}\n`).join('')) };
+  return { rows, lines, others };
 }
 
 /** Takes the rows that `COLUMN=VALUE` words name: of one column any value, of several all. @throws Failure usage */

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { complete } from '../../../src/cli/completion/complete.ts';
+import { complete, type Surface } from '../../../src/cli/completion/complete.ts';
 import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
-import { readLine, type Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 import { generalFormats } from '../../../src/output/formats.ts';
 
@@ -49,14 +48,11 @@ describe('the word at the cursor', () => {
     ['settings set color_s', ['color_scheme=']],
     ['settings set color_scheme=', ['color_scheme=automatic', 'color_scheme=dark', 'color_scheme=light']],
     ['settings set twenty_four_hour_time=', ['twenty_four_hour_time=true', 'twenty_four_hour_time=false']],
-    ['settings set timezone=Europe/Berl', ['timezone=Europe/Berlin']],
     ['settings set old_', ['old_password']],
     ['settings set new_password=', []],
     ['settings set full_name=', []],
     ['settings set constructor=', []],
     ['settings describe color_s', ['color_scheme']],
-    ['messages fetch --not is', ['is=']],
-    ['messages fetch --not is=st', ['is=starred']],
     ['messages fetch --not search', []],
     ['messages fetch --anchor ', ['newest', 'oldest', 'first_unread']],
     ['view pin inbox narrow/is', ['narrow/is/mentioned', 'narrow/is/starred']],
@@ -186,10 +182,3 @@ test.each([
 test('words that continue after = are said to be open', () => {
   expect(answerFor('fish', { kind: 'words', offers: [{ word: 'email=', text: '' }] })).toBe('open\nemail=\n');
 });
-
-test.each(['--profile=team', '--profile team', '-p team', '-pteam', '-qpteam'])(
-  'the profile of %s is read',
-  (option) => {
-    expect(readLine(surface, ['topic', 'list', ...words(option)])?.given.get('--profile')).toBe('team');
-  },
-);

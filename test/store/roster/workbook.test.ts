@@ -546,16 +546,3 @@ describe('CSV below a title', () => {
     expect(await refusal(csv, { file: 'roster.csv', ...how })).toEqual([message, undefined]);
   });
 });
-
-test('the same rows are the same job, whatever the file', async () => {
-  const of = async (bytes: Buffer): Promise<string> => {
-    const completion = <R>() => Promise.resolve((row: R) => row);
-    const source = { file: 'roster', bytes, format: undefined };
-    return (await readRoster(source, { fields: rosterFields, ...oncePerUser, completion })).sha256;
-  };
-  const sheets = header + ada + grace;
-  const first = await of(workbookOf({ sheets }));
-  expect(await of(workbookOf({ sheets, packing: { method: 0 } }))).toBe(first);
-  expect(await of(Buffer.from('size_allowance,remote_user\n4,ada\n18,grace\n'))).toBe(first);
-  expect(await of(Buffer.from('remote_user,size_allowance\nada,4\ngrace,17\n'))).not.toBe(first);
-});
