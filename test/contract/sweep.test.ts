@@ -49,7 +49,6 @@ test.each(apart)('PATCH /settings: %s', async (name) => {
   const service = fakeService();
   const [value = ''] = Object.values(settingValues[name] ?? {});
   service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { [name]: value } }).reply(200, success);
-  if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
 
   const { exitCode } = await run(service, ['settings', 'set', `${name}=${value}`]);
 

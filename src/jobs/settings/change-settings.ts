@@ -1,10 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
-import { Failure, ifAnswered } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { settingField, valueName } from '../../schema/setting-text.ts';
 import { identitySettings, levelRules, unifiedSettingsLevel } from '../../schema/settings.ts';
-import { isSame } from './present-settings.ts';
 
 /** A setting as it was sent. */
 type SettingRow = ReturnType<typeof rowOf>;
@@ -49,13 +48,7 @@ async function sendGroup(chat: ChatApi, group: readonly Assignment[]): Promise<S
   const names = group.map(({ name }) => name);
   const once = names.includes('email') || names.includes('new_password');
   const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
-  // The organization may keep a name, and says so nowhere else.
-  const kept = names.includes('full_name') ? (await ifAnswered(chat.ownUser()))?.['full_name'] : undefined;
-  const isKept = ({ name, value }: Assignment): boolean =>
-    name === 'full_name' && typeof kept === 'string' && !isSame(name, kept, value);
-  return group.map((assignment) =>
-    rowOf(assignment, isKept(assignment) || ignored.includes(assignment.name) ? 'ignored' : 'taken'),
-  );
+  return group.map((assignment) => rowOf(assignment, ignored.includes(assignment.name) ? 'ignored' : 'taken'));
 }
 
 function rowOf({ name, field, value }: Assignment, was: 'ignored' | 'taken') {
@@ -111,7 +104,6 @@ function notApplied(names: readonly string[], level: number | undefined): Failur
 }
 
 function reasonFor(name: string, level: number | undefined): string {
-  if (name === 'full_name') return 'the organization may forbid name changes';
   if (name === 'target_users') return 'the settings of this account were changed instead';
   const needed = settingField(name)?.level ?? 0;
   return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';

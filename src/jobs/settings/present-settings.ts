@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { knownZone, settingNamed, valueName } from '../../schema/setting-text.ts';
+import { settingNamed, valueName } from '../../schema/setting-text.ts';
 import { settings } from '../../schema/settings.ts';
 
 /** The level that brought the object in which a server tells the settings of an account (docs/apis.md, Settings). */
@@ -45,16 +45,4 @@ export function presentRow(present: ReadonlyMap<string, unknown>, typed: string)
   const value = present.get(name) ?? null;
   const value_name = field && valueName(field, value);
   return { name, value, ...(value_name !== undefined && { value_name }) };
-}
-
-/** Whether a present value is the one that was sent: a server trims texts, and stores a time zone by another name. */
-export function isSame(name: string, now: unknown, sent: unknown): boolean {
-  const [one, other] = [now, sent].map((value) => trim(String(value)));
-  const zoneOf = (text = ''): string => (name === 'timezone' && knownZone(text)) || text;
-  return now !== undefined && zoneOf(one) === zoneOf(other);
-}
-
-/** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
-function trim(text: string): string {
-  return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
 }

@@ -118,35 +118,3 @@ describe('target_users', () => {
     expect(error?.message).toContain('target_users (the settings of this account were changed instead)');
   });
 });
-
-describe('a name is read back', () => {
-  test.each([
-    ['\uFEFFAda', '\uFEFFAda'],
-    ['\uFEFFAda', 'Ada'],
-    ['\u001fAda\u0085', 'Ada'],
-    [' Ada  L. ', 'Ada  L.'],
-  ])('%j is kept as %j: set', async (typed, kept) => {
-    const service = fakeService();
-    service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { full_name: typed } }).reply(200, done);
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: kept });
-
-    const { exitCode, stdout } = await run(service, ['settings', 'set', `full_name=${typed}`, '-o', 'json']);
-
-    service.done();
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual([{ name: 'full_name', value: typed, status: 'set' }]);
-  });
-
-  test('one that differs by a blank inside was not taken', async () => {
-    const service = fakeService();
-    service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { full_name: 'Ada L' } }).reply(200, done);
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'AdaL' });
-    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 372 });
-
-    const { exitCode, error } = await run(service, ['settings', 'set', 'full_name=Ada L', '-o', 'json']);
-
-    service.done();
-    expect(exitCode).toBe(6);
-    expect(error?.message).toContain('full_name (the organization may forbid name changes)');
-  });
-});

@@ -176,7 +176,6 @@ describe('a level decides what may be sent', () => {
       const service = fakeService();
       const [name = '', value = ''] = word.split('=');
       expectSettings(service, { [name]: value });
-      if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
 
       const { exitCode, stdout } = await run(service, ['settings', 'set', word, '-o', 'json']);
 
@@ -248,38 +247,6 @@ describe('what the server did not take', () => {
     expect(error?.code).toBe('rejected');
     expect(error?.message).toContain('hide_ai_features');
   });
-
-  test('a name that the organization keeps is exit 6', async () => {
-    const service = fakeService();
-    expectSettings(service, { full_name: 'Ada L.' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
-    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
-
-    const { exitCode, stdout, error } = await run(service, ['settings', 'set', '-o', 'json', 'full_name=Ada L.']);
-
-    service.done();
-    expect(exitCode).toBe(6);
-    expect(JSON.parse(stdout)).toEqual([{ name: 'full_name', value: 'Ada L.', status: 'ignored' }]);
-    expect(error?.message).toContain('full_name');
-  });
-
-  test('a name is read back as the server trims it', async () => {
-    const service = fakeService();
-    expectSettings(service, { full_name: ' Ada ' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
-
-    expect((await run(service, ['settings', 'set', 'full_name= Ada '])).exitCode).toBe(0);
-    service.done();
-  });
-
-  test('a name that cannot be read back is no failure', async () => {
-    const service = fakeService();
-    expectSettings(service, { full_name: 'Ada' });
-    service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
-
-    expect((await run(service, 'settings set full_name=Ada')).exitCode).toBe(0);
-    service.done();
-  });
 });
 
 describe('requests of their own', () => {
@@ -291,7 +258,6 @@ describe('requests of their own', () => {
     expectSettings(service, { old_password: 'correct horse', new_password: 'battery&staple' });
     expectSettings(service, { email: 'ada@example.com' });
     expectSettings(service, { color_scheme: '2', full_name: 'Ada', timezone: 'UTC' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
 
     const { exitCode, stdout, stderr } = await run(service, ['settings', 'set', ...all, '--from', '-', '-o', 'json'], {
       stdin: passwords,
@@ -522,7 +488,6 @@ describe('--from', () => {
     writeFileSync(file, text);
     const service = serverAt(489);
     expectSettings(service, { color_scheme: '2', full_name: 'Ada = L.' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
 
     const { exitCode, stderr } = await run(service, ['settings', 'set', '--from', file], { home });
 
