@@ -1,6 +1,7 @@
 import type { ChatApi, View } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
+import { nameThatIsThere } from '../../core/tsv.ts';
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/link.ts';
 import { nearNames } from '../../schema/nearest.ts';
@@ -87,8 +88,9 @@ export async function readFragments(texts: readonly string[], ...[chat, accounts
   const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;
   const views = (texts.some(isOpen) ? await chat.views() : undefined) ?? [];
   const listed = views.map(({ fragment }) => fragment);
-  return collect(
-    texts,
-    (text) => views.find(({ name }) => name === text)?.fragment ?? readFragment(text, site, listed),
-  );
+  const viewNamed = (text: string) => views.find(({ name }) => name === text);
+  return collect(texts, (text) => {
+    const named = nameThatIsThere(text, (name) => viewNamed(name) !== undefined);
+    return viewNamed(named)?.fragment ?? readFragment(text, site, listed);
+  });
 }

@@ -63,7 +63,11 @@ describe('the whole is validated first', () => {
     ['a', 'color_scheme=2\n\nenter_sends=perhaps', /^a:3: enter_sends: 'perhaps' is not a bool/],
     ['a', 'color_scheme=2\nenter_sends', /^a:2: enter_sends: expected NAME=VALUE$/],
     ['a.yaml', 'color_scheme:\n  - 2\n', /^a\.yaml:1: color_scheme is neither a text, a number, nor true or false$/],
-    ['a.yaml', 'color_scheme: &x dark\nemojiset: *x\n', /^a\.yaml:2: emojiset is neither a text, a number, nor true or false$/],
+    [
+      'a.yaml',
+      'color_scheme: &x dark\nemojiset: *x\n',
+      /^a\.yaml:2: emojiset is neither a text, a number, nor true or false$/,
+    ],
     [
       'a.yaml',
       `#${' '.repeat(1024 * 1024)}\ncolor_scheme: 2\n`,

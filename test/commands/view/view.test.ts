@@ -294,6 +294,16 @@ describe('view rename', () => {
     expect(error?.message).toBe(message);
   });
 
+  test('a name of a list that has two readings means the view that is there', async () => {
+    const service = fakeService();
+    const views = [{ fragment: 'narrow/a', is_pinned: true, name: 'a\\b' }];
+    service.expect('GET /api/v1/navigation_views').reply(200, { ...done, navigation_views: views });
+    change(service, 'narrow/a', { is_pinned: 'false' }).reply(200, done);
+
+    expect((await run(service, 'view hide -', { stdin: 'a\\\\b\n' })).exitCode).toBe(0);
+    service.done();
+  });
+
   test('every built-in view is refused before anything is sent', async () => {
     const service = fakeService();
     const words = builtInViews.flatMap((fragment, index) => [fragment, `Name ${index}`]);
