@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
@@ -8,7 +6,6 @@ import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
-import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory, runNames } from '../jobs/license/run-history.ts';
 import { RunLedgers } from '../jobs/license/run-ledgers.ts';
@@ -19,7 +16,6 @@ import { isInteractive, readBytes, readInputText } from './input.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
-import type { Host } from './host.ts';
 
 /** Commands that load nothing of the other service. */
 const ofLicenses = /^(license|first-activation|ledger)\b/;
@@ -92,10 +88,6 @@ export async function openSession(
     progress: (label, total) => openProgress(running, label, total),
     disk: diskOf(running),
     record: {
-      async steps(header) {
-        const { openRunSteps } = await import('../store/run-steps.ts');
-        return openRunSteps(stepsFile(host, header), host, signal);
-      },
       ...openRunHistory(run, ledgers),
       untilWritten: (record) => void kept.push(record),
     },
@@ -207,9 +199,4 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
     },
   };
-}
-
-function stepsFile({ system }: Host, header: Readonly<Record<string, unknown>>): string {
-  const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
-  return join(foldersOf(system).state, 'runs', `${name}.ndjson`);
 }

@@ -10,7 +10,6 @@ import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
-import type { RunSteps } from '../store/run-steps.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Clock } from '../core/system.ts';
@@ -138,8 +137,6 @@ export interface Disk {
     refuseUnwritableState(): Promise<void>;
   };
   readonly record: RunHistory & {
-    /** The steps of earlier runs of one command over several topics, and of this one. */
-    steps(header: Readonly<Record<string, unknown>>): Promise<RunSteps>;
     /** A record that is finished once the result is written, and closed however the run ends. */
     untilWritten(record: WrittenRecord): void;
   };

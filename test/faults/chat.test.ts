@@ -1,5 +1,5 @@
 import type { Sandbox } from '../helpers/sandbox.ts';
-import { repeatable, chatOnce, helpful, topicPost, viewRename } from './expected.ts';
+import { repeatable, chatOnce, helpful, optionalFirst, topicPost, viewRename } from './expected.ts';
 import { testFaults, type Row } from './matrix.ts';
 
 type State = Sandbox['state'];
@@ -46,7 +46,7 @@ const cases: readonly Row[] = [
     expected: chatOnce,
   },
   { ...topic, target: 'POST *', expected: topicPost },
-  { ...topic, target: '*', expected: repeatable },
+  { ...topic, target: '*', expected: optionalFirst },
   {
     line: 'view pin narrow/is/starred',
     target: 'PATCH *',

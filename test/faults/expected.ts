@@ -124,3 +124,12 @@ export const helpful: Expected = {
     0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
   },
 };
+
+/** The first request only improves; a long 429 is of the account, and holds back the others too. */
+export const optionalFirst: Expected = {
+  once: {
+    0: `${limits} ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
+    7: '429-long',
+  },
+  always: repeatable.always,
+};

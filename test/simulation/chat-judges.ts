@@ -173,10 +173,14 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
   return wrongs;
 }
 
-/** Where one response is lost or refused, and not for a time that the server names, a run sleeps as for one retry. */
+/**
+ * Where one response is lost or refused, and not for a time that the server names, a run sleeps as for one retry. Old
+ * servers answer each call that leaves messages with an error, after which a purge waits.
+ */
 function sleepsOf({ plan, runs }: ChatEnded): string[] {
   const { mishaps = [], take, perHour } = plan;
   const isCalm =
+    (plan.level ?? Infinity) >= 154 &&
     take === undefined &&
     perHour === undefined &&
     mishaps.length === 1 &&

@@ -65,7 +65,8 @@ function wrongsOfRun(run: Process, name: string, { server, plan }: ChatEnded): s
   const wrongs = endOf(run, name);
   const goneBy = (moment: number): number => server.deletions.filter(({ at }) => at <= moment).length;
   const most = plan.messages + (plan.elsewhere ?? 0);
-  if (run.exit === 5 && goneBy(run.started) < most)
+  // Another run may have ended them since this one began.
+  if (run.exit === 5 && goneBy(run.ended ?? Infinity) < most)
     wrongs.push(`${name} finds no topic, and messages are left: ${run.stderr}`);
   if (run.exit !== 0) return wrongs;
   const rows = run.stdout

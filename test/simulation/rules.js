@@ -442,11 +442,11 @@ export const rules = [
   ...inFile('retire', 'output/write.ts', [
     ['a write whose output fails waits for its work', '    if (isWrite) await stopped;\n', ''],
   ]),
-  ...inFile('purges', 'jobs/topic/purge-run.ts', [
+  ...inFile('purges', 'jobs/topic/survey-topics.ts', [
     [
-      'a purge of two topics goes on with what its file has',
-      'const steps = (file?.steps ?? []).filter(',
-      'const steps = ([] as unknown[]).filter(',
+      'a purge of two topics goes on beside one that an earlier run deleted',
+      'gone.filter(({ ended }) => !ended)',
+      'gone',
     ],
   ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [

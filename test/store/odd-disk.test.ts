@@ -62,15 +62,8 @@ test('a lock that cannot be removed on Windows is called that', needs('posix'), 
   expect((await runOn('windows kept=x.lock', 'try', folder)).stdout).toBe(`takenFailure: ${said}`);
 });
 
-test('the steps of a run and the data of a sandbox whose last line was cut are read to the line before', async () => {
+test('the data of a sandbox whose last line was cut are read to the line before', async () => {
   const { folder } = place();
-  const run = join(folder, 'run.ndjson');
-  await runOn('', 'steps', folder);
-  writeFileSync(run, readFileSync(run).subarray(0, -5));
-  const { stdout, stderr } = await runOn('append-only', 'resume', folder);
-  expect({ stdout, stderr }).toEqual({ stdout: '[{"steps":1},{"step":1},{"step":2}]', stderr: '' });
-  expect(existsSync(run)).toBe(false);
-
   await runOn('append-only', 'log', folder, 'a', '1');
   const log = join(folder, 'sandbox.ndjson');
   writeFileSync(log, `${readFileSync(log, 'utf8')}{"by":"b","st`);
@@ -78,14 +71,4 @@ test('the steps of a run and the data of a sandbox whose last line was cut are r
   expect(readFileSync(log, 'utf8').split('\n').slice(1)).toEqual(['{"by":"a","step":0}', '{"by":"c","step":0}', '']);
   writeFileSync(log, '{"log":"01');
   expect(await runOn('append-only', 'log', folder, 'd', '1')).toMatchObject({ code: 0, stderr: '' });
-});
-
-test('a full disk fails a step of a run, and the next run continues from what was whole', async () => {
-  const { folder } = place();
-  const said = `7 disk full: cannot write ${join(folder, 'run.ndjson')}. Free some space, then run the same command again.`;
-  expect(await runOn('full="step":2', 'steps', folder)).toMatchObject({
-    stdout: `2: ${said}\n`,
-    stderr: '',
-  });
-  expect((await runOn('', 'resume', folder)).stdout).toBe('[{"steps":1},{"step":1},{"step":3}]');
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
-import { openRunSteps } from '../../src/store/run-steps.ts';
 import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
@@ -80,23 +79,6 @@ const verbs: Record<string, () => Promise<void>> = {
     const me = { ...system, uid: process.getuid?.() };
     chmodSync(await lockFolder(me), 0o500);
     process.stdout.write(await lockFolder(me));
-  },
-  /** Appends steps to the file of a run, and says which cannot be. */
-  async steps() {
-    const run = await openRunSteps(join(folder, 'run.ndjson'), host, new AbortController().signal);
-    for (const step of [1, 2, 3])
-      await run.append({ step }).catch((cause: unknown) => {
-        const told = cause instanceof Failure ? `${cause.exit} ${cause.message}. ${cause.details.hint}` : String(cause);
-        process.stdout.write(`${step}: ${told}\n`);
-      });
-    await run.close();
-  },
-  /** Opens the file of a run again, and says what it holds. */
-  async resume() {
-    const run = await openRunSteps(join(folder, 'run.ndjson'), host, new AbortController().signal);
-    process.stdout.write(JSON.stringify(run.steps));
-    await run.append({ step: 'resumed' });
-    await run.finish();
   },
   /** Writes a file so many times, or says why it cannot. */
   async rewrite() {

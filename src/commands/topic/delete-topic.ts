@@ -1,32 +1,34 @@
 import { join } from 'node:path';
-import { quantity } from '../../core/duration.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { notePlanned } from '../../api/http/call.ts';
-import { Failure, orWarn, usage } from '../../core/failure.ts';
+import { quantity } from '../../core/duration.ts';
+import { Failure, ifAnswered, orWarn, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel, shownName, type Topic } from '../../jobs/topic/find-channel.ts';
-import { openPurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { PurgeOutcome } from '../../jobs/topic/purge-report.ts';
-import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
-import { each, isFatal } from '../../jobs/work/each.ts';
-import type { ChatCredential } from '../../store/account/credentials.ts';
-import { flagField, type Fields, type Values } from '../../schema/field.ts';
-import { whole } from '../../output/columns.ts';
-import { command } from '../command.ts';
-import type { Disk, Invocation } from '../context.ts';
-import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { inKnownChannels, refusalsOf, refuseUnfitting, type TopicRefusal } from '../../jobs/topic/holds.ts';
-import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
-import { earlierPurges, type PurgeArchives } from '../../jobs/topic/purge-folders.ts';
+
+import { describeTopics, type PurgeOutcome } from '../../jobs/topic/purge-report.ts';
+import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
 import {
-  describeTopics,
+  earlierPurges,
   hasMessages,
+  isOpen,
   surveyTopics,
   type Doomed,
+  type EarlierPurges,
+  type PurgeArchives,
   type TopicSurvey,
 } from '../../jobs/topic/survey-topics.ts';
-import { channelArgument, namingOf, namingOptions, readPlace, withLinked } from './named-topics.ts';
-import { checkAllowed, confirmTopics } from './before-purge.ts';
+import { each, isFatal } from '../../jobs/work/each.ts';
+import { whole } from '../../output/columns.ts';
+import { flagField, type Fields, type Values } from '../../schema/field.ts';
+import { topicLevels } from '../../schema/topic.ts';
+import type { ChatCredential } from '../../store/account/credentials.ts';
+import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
+import { command } from '../command.ts';
+import type { Disk, Invocation, Terminal } from '../context.ts';
 import { holdOption, readHolds } from './holds.ts';
+import { channelArgument, checkNaming, namedTopics, namingOptions, readPlace, refuseNewer } from './named-topics.ts';
 
 const keepingOptions = {
   archive: {
@@ -90,90 +92,70 @@ export default command({
 
   async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, hold, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
-    const named = place ? withLinked(place, typed) : typed;
-    const readNaming = namingOf(place, named, context);
+    const names = checkNaming(place, typed, context);
     const typedHolds = await readHolds(hold, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
-    await checkAllowed(chat, named, account);
+    await checkAllowed(chat, names, account);
     const channel = place && (await findChannel(chat, place.channel));
-    const naming = await readNaming();
-    const archives = archivesOf(typed, account, context);
-    // A moment that was typed as an age is another one in the next run.
-    const { before: _, ...names } = naming;
-    const { site, account: email } = archives;
-    const of = { job: 'topic delete', site, account: email, stream_id: channel?.stream_id };
-    const header = isSeveral(naming) ? { ...of, ...names, older_than: typed.older_than } : undefined;
-    const run = openPurgeRun(header && (await context.record.steps(header)));
-    context.record.untilWritten(run);
-    const topics = await topicsOf(chat, channel, naming, run.begun);
-    const earlier = async (topic: Topic) => {
-      const { isBegun = false, ended } = archives.isKept ? await earlierPurges(topic, archives) : {};
-      return { isBegun: isBegun || run.hasBegun(topic), ended };
-    };
-    const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
-    const all = found.map((survey) => withoutNewer(survey, naming, run));
+    const { topics, before } = await namedTopics(chat, channel, names, typed, context);
+    const [archives, isKept] = [archivesOf(typed, account, context), typed.archive !== false];
+    const earlier = async (topic: Topic): Promise<EarlierPurges> =>
+      isKept ? earlierPurges(topic, archives) : { folder: '', isBegun: false };
+    const all = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
     const holds = await inKnownChannels(chat, typedHolds);
     await refuseUnfitting(chat, holds, all, context.warn);
     const refusals = await refusalsOf(chat, holds, all);
     const surveys = all.filter((survey) => !refusals.has(survey));
-    await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
+    const files = typed.files ? 'archived too' : 'not archived without --files';
+    await describeTopics(chat, account, surveys, files, context.note);
     for (const { failure } of refusals.values()) context.note(failure.message);
     if (holds.length > 0)
       context.conclude(`topics that are held: ${[...refusals.values()].filter(({ isHeld }) => isHeld).length}`);
-    const limits = { archives, holds, naming, run, max_messages, missing_ok };
-    const { clock, disk, record } = context;
+    const limits = { archives, isKept, holds, maxMessages: max_messages ?? Infinity };
+    const { clock, disk, record, options } = context;
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
     const purges = new TopicPurges(chat, surveys, limits, parts);
-    const progress = { isCut: false };
-    const isTyped = 'names' in naming && typed.from === undefined;
+    const isTyped = names.length > 0;
     /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
     const heldRow = (survey: Doomed, { failure, isHeld }: TopicRefusal): PurgeRow => {
       if (isTyped || !isHeld) throw failure;
       return rowOf(survey, 'held', purges.outcomeOf(survey));
     };
-    if (context.options.dry_run) {
-      // Its request is the one that would be sent first.
-      const plan = async (survey: Doomed) => {
-        const refusal = refusals.get(survey);
-        if (refusal) return heldRow(survey, refusal);
-        refuseNewer(survey, naming);
-        if (!hasMessages(survey)) return rowOf(survey, 'missing');
-        await notePlanned(chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
-        return rowOf(survey, 'would be deleted');
-      };
-      yield* each(all, shownName, plan);
-      return;
-    }
-    const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
-    if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
-    const purgeOne = async (survey: Doomed) => {
+    const isSeveral = all.length > 1 || !isTyped;
+    if (!options.dry_run && surveys.some(hasMessages))
+      await confirmTopics(surveys, isSeveral ? 'number' : 'name', confirm, context);
+    const ending = { isCut: false };
+    const work = async (survey: Doomed): Promise<PurgeRow> => {
       const refusal = refusals.get(survey);
       if (refusal) return heldRow(survey, refusal);
+      refuseNewer(survey, before);
+      if (options.dry_run && hasMessages(survey)) {
+        // The request that would be sent first.
+        await notePlanned(chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
+        return rowOf(survey, 'would be deleted');
+      }
+      if (options.dry_run || !isOpen(survey)) return goneRow(survey);
       try {
-        const outcome = await purges.purge(survey);
-        if (outcome) return rowOf(survey, outcome.status, outcome);
+        const outcome = await purges.purge(survey, missing_ok === true);
+        return rowOf(survey, outcome.status, outcome);
       } catch (cause) {
         if (!(cause instanceof Failure)) throw cause;
-        progress.isCut ||= isFatal(cause);
+        ending.isCut ||= isFatal(cause);
         return heldRow(survey, { failure: cause, isHeld: purges.outcomeOf(survey)?.status === 'held' });
       }
-      // An earlier run may have ended its purge.
-      const end = run.endOf(survey);
-      return end ? rowOf(survey, end.status ?? 'deleted', end) : rowOf(survey, 'missing');
     };
-    const partly = (survey: Doomed) => {
+    const partly = (survey: Doomed): PurgeRow => {
       const outcome = purges.outcomeOf(survey);
       return rowOf(survey, refusals.has(survey) ? 'held' : (outcome?.status ?? 'incomplete'), outcome);
     };
     try {
-      yield* each(all, shownName, purgeOne, partly);
+      yield* each(all, shownName, work, options.dry_run ? undefined : partly);
     } catch (cause) {
       // The rows that failed say more; what is found is named all the same.
-      if (!progress.isCut && !context.signal.aborted) await orWarn(purges.end(), context.warn);
+      if (!ending.isCut && !context.signal.aborted) await orWarn(purges.end(), context.warn);
       throw cause;
     }
     await purges.end();
-    run.done();
   },
 
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'at_least'],
@@ -200,7 +182,6 @@ function archivesOf(
 ): PurgeArchives {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   return {
-    isKept: folder !== false,
     root: folder || join(disk.files().state, 'purges'),
     site: lastingSite(options, site),
     account: email,
@@ -208,17 +189,54 @@ function archivesOf(
   };
 }
 
+/** A role that the server tells refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
+async function checkAllowed(chat: ChatApi, names: readonly string[], { email }: ChatCredential): Promise<void> {
+  const level = names.includes('') ? await chat.level() : undefined;
+  if (level !== undefined && level < topicLevels.emptyTopic)
+    throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
+  if ((await ifAnswered(chat.ownUser()))?.['is_admin'] !== false) return;
+  const what = `${email} is not an administrator of the organization; only administrators may delete topics`;
+  throw new Failure('auth', `${what}: nothing was archived or deleted`, {
+    hint: 'Choose the profile of an administrator with --profile.',
+  });
+}
+
+/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
+async function confirmTopics(
+  surveys: readonly Doomed[],
+  by: 'name' | 'number',
+  typed: string | undefined,
+  { interactive, terminal }: Terminal,
+): Promise<void> {
+  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
+  const what = by === 'name' ? "the topic's name" : 'the number of topics';
+  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
+  const answer = typed ?? (await terminal.ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
+  if (answer === expected) return;
+  if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
+  throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
+}
+
 type PurgeRow = ReturnType<typeof rowOf>;
+
+/** A topic without messages, with what an earlier run deleted of it. */
+function goneRow(survey: Doomed): PurgeRow {
+  const { deleted = 0, unseen = 0 } = survey.ended ?? {};
+  if (isOpen(survey) || !survey.ended) return rowOf(survey, 'missing');
+  return rowOf(survey, unseen > 0 ? 'unseen' : 'deleted', { counts: { deleted } });
+}
 
 function rowOf(
   survey: TopicSurvey,
   status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
-  outcome: Partial<Omit<PurgeOutcome, 'status'>> = {},
+  outcome: RowOutcome = {},
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
-  const { deleted = 0, arrived = 0, deeper = [], isLeast = false } = outcome;
+  const { counts, arrived = 0, deeper = [], isLeast = false } = outcome;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
+  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length };
   const doubts = { arrived, deeper, at_least: isLeast || status === 'unseen' };
-  return { ...place, ...times, spellings, ...doubts, status };
+  return { ...place, deleted: counts?.deleted ?? 0, ...times, spellings, ...doubts, status };
 }
+
+type RowOutcome = Partial<Omit<PurgeOutcome, 'counts'>> & { readonly counts?: { readonly deleted: number } };

@@ -1,7 +1,14 @@
-import { everyChannel, lookUpChannel } from '../../jobs/topic/find-channel.ts';
-import { inKnownChannels } from '../../jobs/topic/holds.ts';
-import { chosenTopics } from '../../jobs/topic/list-topics.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
+import { utcText } from '../../core/moment.ts';
+import { changedView } from '../../jobs/messages/places.ts';
+import { everyChannel, lookUpChannel, type Channel } from '../../jobs/topic/find-channel.ts';
+import { holdOf, inKnownChannels, type TopicHold } from '../../jobs/topic/holds.ts';
+import { listTopics } from '../../jobs/topic/list-topics.ts';
+import { isFatal } from '../../jobs/work/each.ts';
 import { flagField, textField } from '../../schema/field.ts';
+import { isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import { ageOption, checkAge, readAge } from '../typed-time.ts';
 import { holdOption, readHolds } from './holds.ts';
@@ -44,8 +51,7 @@ export default command({
     { option: 'not_channel', needs: ['all_channels'] },
   ],
 
-  async *rows({ channel: text, not_channel = [], older_than, hold, ...filter }, context) {
-    const { match } = filter;
+  async *rows({ channel: text, not_channel = [], match, older_than, hold, resolved, unresolved }, context) {
     checkAge(older_than, context);
     const chat = context.chat();
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
@@ -59,16 +65,18 @@ export default command({
       fields === undefined ||
       /messages|_time|\b(ids|first_id|last_id)\b/.test(`${fields} ${sort ?? ''}`) ||
       holds.some(({ ids }) => ids.length > 0);
-    const choice = {
-      ...filter,
-      before,
-      topic: place?.topic,
-      isAlone: place !== undefined,
+    const list = {
+      channels: channels.filter((one) => one !== undefined),
       holds,
-      withIds: /\bids\b/.test(String(fields)),
+      isCounted,
+      isAlone: place !== undefined,
     };
-    const known = channels.filter((one) => one !== undefined);
-    const sum = yield* chosenTopics(chat, known, choice, isCounted ? 'counts' : 'names', context);
+    const isChosen = (topic_name: string, last: number): boolean =>
+      (place?.topic === undefined || isSameTopic(place.topic, topic_name)) &&
+      (!match || matchesGlobInAnyCase(match, topic_name)) &&
+      (before === undefined || last * 1000 < before) &&
+      (topic_name.startsWith(resolvedPrefix) ? !unresolved : !resolved);
+    const sum = yield* chosenTopics(chat, list, isChosen, /\bids\b/.test(String(fields)), context.warn);
     if (!place)
       context.conclude(
         `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
@@ -94,3 +102,78 @@ export default command({
     none: 'no topics match',
   },
 });
+
+interface Listing {
+  readonly channels: readonly Channel[];
+  readonly holds: readonly TopicHold[];
+  readonly isCounted: boolean;
+  /** Whether one channel was named, and not all. */
+  readonly isAlone: boolean;
+}
+
+const limitedCounts = 'the plan of the organization limits the history: older messages exist that are not counted';
+
+/** The chosen topics, channel after channel; returns their sums. @throws Failure incomplete for one that fails */
+async function* chosenTopics(
+  chat: ChatApi,
+  { channels, holds, isCounted, isAlone }: Listing,
+  isChosen: (topic_name: string, last: number) => boolean,
+  withIds: boolean,
+  warn: (text: string) => void,
+) {
+  const sum = { topics: 0, messages: 0, held: 0 };
+  let failed = 0;
+  for (const [index, channel] of channels.entries()) {
+    // The list of channels says it.
+    if (channel.isEmpty) continue;
+    const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
+    const left = `${channels.length - index} of ${channels.length}`;
+    const list = await listTopics(chat, channel, isCounted ? 'counts' : 'names').catch((cause: unknown) => {
+      const failure = unlisted(cause, named, left);
+      if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
+      warn(named + failure.message);
+      return undefined;
+    });
+    if (list?.isLimited) warn(`${named}${limitedCounts}`);
+    if (list?.isChanged) warn(`${named}${changedView}; run the same command again`);
+    for (const { topic_name, counts } of list?.topics ?? []) {
+      if (!isChosen(topic_name, counts?.last_timestamp ?? Infinity)) continue;
+      const { first_timestamp = null, last_timestamp = null, ids = [] } = counts ?? {};
+      if (holdOf(holds, { channel, topic_name }, ids)) {
+        sum.held += 1;
+        continue;
+      }
+      sum.topics += 1;
+      sum.messages += ids.length;
+      yield {
+        stream_id: channel.stream_id,
+        channel: channel.name,
+        topic_name,
+        ...(counts && {
+          messages: ids.length,
+          first_time: utcText(first_timestamp),
+          last_time: utcText(last_timestamp),
+        }),
+        resolved: topic_name.startsWith(resolvedPrefix),
+        ...(counts && { first_id: ids[0], last_id: ids.at(-1) }),
+        ...(counts && withIds && { ids }),
+      };
+    }
+  }
+  if (failed === 0) return sum;
+  throw new Failure('incomplete', `the topics of ${failed} of ${channels.length} channels are not listed`, {
+    hint: 'Run the same command again.',
+    retryable: true,
+  });
+}
+
+/** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
+function unlisted(cause: unknown, named: string, left: string): Failure {
+  if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
+  if (cause.details.http?.status === 429)
+    throw cause.as('incomplete', `${left} channels are left: ${cause.message}`, { retryable: true });
+  // The server answers, but not what was requested of this channel.
+  const isOfChannel = cause.kind === 'unavailable' && cause.details.http === undefined;
+  if (isFatal(cause) && !isOfChannel) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
+  return cause;
+}

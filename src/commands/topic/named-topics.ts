@@ -1,12 +1,27 @@
+// The topics that a command line of topic delete names: as arguments, in a file, by a pattern, or by a link.
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
+import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { usage } from '../../core/failure.ts';
-import { namesInList } from '../../core/tsv.ts';
-import type { Naming } from '../../jobs/topic/named-topics.ts';
-import { isUrl, readLink } from '../../schema/link.ts';
-import { foldTopic, isSameTopic } from '../../schema/topic.ts';
+import { namesInList, nameThatIsThere, tsvText } from '../../core/tsv.ts';
+import {
+  channelWord,
+  findChannel,
+  labelOf,
+  shownName,
+  type Channel,
+  type Topic,
+} from '../../jobs/topic/find-channel.ts';
+import { listTopics } from '../../jobs/topic/list-topics.ts';
+import { topicNamesIn } from '../../jobs/topic/near.ts';
+import type { TopicSurvey } from '../../jobs/topic/survey-topics.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
+import { isUrl, readLink } from '../../schema/link.ts';
+import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
 import type { Accounts } from '../context.ts';
-import { readSheet, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
+import { readSheet, whereOption, type RosterParts } from '../roster.ts';
 import { ageOption, checkAge, readAge, refuseWrongClock, type TimeParts } from '../typed-time.ts';
 
 export const channelArgument = {
@@ -54,29 +69,19 @@ export const namingOptions = {
   ...whereOption,
 } as const satisfies Fields;
 
-export interface NamedTopics extends Values<typeof namingOptions> {
+interface Naming extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
 }
 
-/** The topics as typed, or the one of a pasted link. @throws Failure usage where the link is of another topic */
-export function withLinked({ topic: linked }: NamedPlace, named: NamedTopics): NamedTopics {
-  if (linked === undefined) return named;
-  const other = named.topic?.find((name) => !isSameTopic(name, linked));
+/** The topics as typed, or the one of a pasted link. @throws Failure usage where they are named in no way or in two */
+export function checkNaming(place: NamedPlace | undefined, naming: Naming, context: TimeParts): readonly string[] {
+  const { topic = [], from, match, older_than, where } = naming;
+  const linked = place?.topic;
+  const other = linked === undefined ? undefined : topic.find((name) => !isSameTopic(name, linked));
   if (other !== undefined)
     throw usage(`the link leads to the topic '${linked}', but '${other}' is named too: nothing was deleted`);
-  return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
-}
-
-/**
- * What reads the topics that a line names; it refuses an empty file, and rows that are none of channel and topic.
- * @throws Failure usage for a line that names its topics in no way or in two
- */
-export function namingOf(
-  place: NamedPlace | undefined,
-  { topic = [], from, match, older_than, where }: NamedTopics,
-  context: TimeParts & RosterParts,
-): () => Promise<Naming> {
-  const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
+  const topics = topic.length === 0 && linked !== undefined ? [linked] : topic;
+  const ways = [topics.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
   if (ways !== 1)
     throw usage(
       `name the topics${ways === 0 ? '' : ' in one way only'}: as arguments, with --from FILE, or with --match GLOB`,
@@ -88,17 +93,63 @@ export function namingOf(
     throw usage('--older-than needs --match, or rows with --from');
   if (where && (place || from === undefined)) throw usage('--where needs --from with rows of channel and topic');
   checkAge(older_than, context);
-  return async () => {
-    if (older_than !== undefined) refuseWrongClock('--older-than', context);
-    const before = readAge(older_than, context);
-    if (match !== undefined) return { match, before };
-    if (from === undefined) return { names: topic };
-    if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };
-    const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
-    const names = namesInList(lines, ['topic_name'], 'keep');
-    if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
-    return { names };
-  };
+  return topics;
+}
+
+type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics' | 'level'>;
+
+/**
+ * The topics, and the time before which the last message of each has to be. @throws Failure usage for an empty file, or
+ * a channel that the file names otherwise; not_found; rejected for an archived channel
+ */
+export async function namedTopics(
+  chat: NamingChat,
+  channel: Channel | undefined,
+  topics: readonly string[],
+  { from, match, older_than, where }: Naming,
+  context: TimeParts & RosterParts,
+): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
+  if (older_than !== undefined) refuseWrongClock('--older-than', context);
+  const before = readAge(older_than, context);
+  if (!channel) return { topics: await topicsInRows(chat, from ?? '', where, context), before };
+  await refuseArchived(chat, channel);
+  const typed = async () => (from === undefined ? topics : namesInFile(from, await context.disk.read(from)));
+  const names = match
+    ? await namesThatMatch(chat, channel, match, before)
+    : await namesThere(chat, channel, await typed());
+  return { topics: names.map((topic_name) => ({ channel, topic_name })), before };
+}
+
+function namesInFile(file: string, text: string): readonly string[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const names = namesInList(lines, ['topic_name'], 'keep');
+  if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
+  return names;
+}
+
+/** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
+async function namesThere(chat: NamingChat, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
+  const isDoubtful = names.some((name) => (tsvText(name, 'name') ?? name) !== name);
+  const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
+  return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
+}
+
+async function namesThatMatch(
+  chat: NamingChat,
+  channel: Channel,
+  match: readonly string[],
+  before = Infinity,
+): Promise<readonly string[]> {
+  const { topics } = await listTopics(chat, channel, 'counts');
+  const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
+  const old = matched.filter(({ counts }) => (counts?.last_timestamp ?? 0) * 1000 < before);
+  if (old.length > 0) return old.map(({ topic_name }) => topic_name);
+  const globs = match.map((glob) => `'${glob}'`).join(' or ');
+  const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
+  const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
+  throw new Failure('not_found', `${what}: nothing was deleted`, {
+    hint: `List the topics: ${commandLine('topic list', [channelWord(channel)])}`,
+  });
 }
 
 const rowFields = {
@@ -107,23 +158,60 @@ const rowFields = {
   topic_name: textField('TOPIC', 'Name of the topic'),
 } as const satisfies Fields;
 
-async function readTopicRows(file: string, how: RosterValues, context: RosterParts) {
-  const { rows } = await readSheet(
-    file,
-    how,
-    {
-      fields: rowFields,
-      column: 'topic_name',
-      noun: 'topic',
-      nameOf: ({ topic_name = '' }) => topic_name,
-      keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldTopic(topic_name)}`,
-      completion: async () => (row: Values<typeof rowFields>) => {
-        if (row.stream_id === undefined && row.channel === undefined)
-          throw usage('stream_id and channel are both missing');
-        return { ...row, topic_name: row.topic_name ?? '' };
-      },
+async function topicsInRows(
+  chat: NamingChat,
+  file: string,
+  where: readonly string[] | undefined,
+  context: RosterParts,
+): Promise<readonly Topic[]> {
+  const rules = {
+    fields: rowFields,
+    column: 'topic_name',
+    noun: 'topic',
+    nameOf: ({ topic_name = '' }: Values<typeof rowFields>) => topic_name,
+    keyOf: ({ stream_id, channel, topic_name = '' }: Values<typeof rowFields>) =>
+      `${stream_id ?? channel} ${foldTopic(topic_name)}`,
+    completion: async () => (row: Values<typeof rowFields>) => {
+      if (row.stream_id !== undefined || row.channel !== undefined) return row;
+      throw usage('stream_id and channel are both missing');
     },
-    context,
+  } as const;
+  const known = new Map<string, Channel>();
+  const topics: Topic[] = [];
+  for (const row of (await readSheet(file, where ? { where } : {}, rules, context)).rows) {
+    const { stream_id, channel: name, topic_name = '' } = row;
+    const word = stream_id === undefined ? `name:${name}` : `id:${stream_id}`;
+    const channel = known.get(word) ?? (await findChannel(chat, word));
+    if (!known.has(word)) await refuseArchived(chat, channel);
+    known.set(word, channel);
+    if (name !== undefined && channel.name !== undefined && !isSameName(name, channel.name))
+      throw usage(
+        `the channel ${channel.stream_id} is '${channel.name}', and the file says '${name}': nothing was deleted`,
+        'The file is of another server, or the channel was renamed: list the topics again.',
+      );
+    topics.push({ channel, topic_name, label: labelOf({ channel, topic_name }) });
+  }
+  return topics;
+}
+
+/** The server lists archived channels apart, and deletes nothing in them. @throws Failure rejected */
+async function refuseArchived(chat: NamingChat, { stream_id, name = String(stream_id) }: Channel): Promise<void> {
+  const rows = await chat.channels();
+  if (!rows || rows.some((row) => row['stream_id'] === stream_id)) return;
+  const row = (await chat.archivedChannels())?.find((one) => one['stream_id'] === stream_id);
+  if (row?.['is_archived'] !== true) return;
+  throw new Failure('rejected', `the channel '${name}' is archived: nothing was archived or deleted`, {
+    hint: 'Unarchive the channel first: the server deletes no topic of an archived one.',
+  });
+}
+
+/** @throws Failure incomplete where a younger message than --older-than has come */
+export function refuseNewer(survey: TopicSurvey, before = Infinity): void {
+  const { last_timestamp } = survey;
+  if (last_timestamp === null || last_timestamp * 1000 < before) return;
+  throw new Failure(
+    'incomplete',
+    `topic '${shownName(survey)}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
   );
-  return rows;
 }

@@ -4,7 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
-import { isSameName, isSameTopic } from '../../schema/topic.ts';
+import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { refuseIgnored } from '../messages/places.ts';
@@ -24,6 +24,11 @@ export interface Topic {
   readonly topic_name: string;
   /** Its name in sentences of a run over a file, whose topics may be of several channels. */
   readonly label?: string | undefined;
+}
+
+/** The same for two topics that are one for the server. */
+export function topicKey(stream_id: number, topic_name: string): string {
+  return `${stream_id} ${foldTopic(topic_name)}`;
 }
 
 /** A topic among those of several channels. */

@@ -1,68 +1,92 @@
-// The archive of a purge: what its looks showed is kept in it, and read back, before a call deletes it. Beside the
-// messages it has purge.ndjson, in which the same command continues an interrupted purge.
+// The archive of a purge, in a folder of its own: what a look showed is in it, and read back, before a call deletes it.
+// In its purge.ndjson the same command continues an interrupted purge.
 import { resolve } from 'node:path';
 import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
-import { readArchive, problemsOf } from '../../store/archive/archive.ts';
-import { isKept } from '../../store/archive/kept-file.ts';
-import type { ArchiveChange, PurgeStep } from '../../store/archive/line-file.ts';
+import { problemsOf, readArchive, type Archive, type OpenArchive } from '../../store/archive/archive.ts';
+import type { ArchiveChange, PurgeRecord, PurgeStep } from '../../store/archive/line-file.ts';
 import { takenAway } from '../../store/archive/open-archive.ts';
 import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import { archivedMessages, chosenArchive, holdsMessage } from '../archive/archived-messages.ts';
+import { archivedMessages, chosenArchive } from '../archive/archived-messages.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
+import { pullArchive } from '../archive/pull-archive.ts';
 import { formsOf } from '../archive/pull-pages.ts';
 import { shownName, type Topic } from './find-channel.ts';
-import { closeAll, openArchives, openOne, type ArchiveChat, type Keeping, type TopicArchive } from './purge-folders.ts';
 import { after, nothingKnown, type PurgeState, type StateCounts } from './purge-state.ts';
-import { topicSelection, type TopicSurvey } from './survey-topics.ts';
+import { topicSelection, type Doomed, type PurgeArchives } from './survey-topics.ts';
 
-/** A failure of it ends the purge: unavailable of a page or the disk, incomplete where messages are missing. */
+export interface ArchiveParts {
+  archive(folder: string): Promise<OpenArchive>;
+  now(): Milliseconds;
+  note(text: string): void;
+}
+
+type ArchiveChat = Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels' | 'upload'>;
+
+/** What is archived, and where. */
+interface Keeping {
+  readonly chat: ArchiveChat;
+  readonly survey: Doomed;
+  readonly place: PurgeArchives;
+  readonly parts: ArchiveParts;
+}
+
+interface Opened extends Keeping {
+  readonly archive: OpenArchive;
+  readonly purge: PurgeRecord;
+}
+
+/** A failure of it ends the purge: unavailable of a page or the disk, incomplete where it is damaged. */
 export class PurgeArchive {
-  /** That of the purge's begin; absolute, since whoever reads the history is in another folder. */
+  /** Absolute, since whoever reads the history is in another folder. */
   readonly folder: string;
-  /** The knowledge of earlier runs; messages that they archived, and that no look of theirs showed, are expected. */
-  readonly known: PurgeState;
-  readonly #chat: ArchiveChat;
-  readonly #survey: TopicSurvey;
-  readonly #keeping: Keeping;
-  /** The last one is added to; those before are of interrupted purges. */
-  readonly #archives: readonly TopicArchive[];
-  readonly #last: TopicArchive;
+  readonly #own: Opened;
   /** The version of each message that is archived. */
   readonly #versions = new Map<number, string>();
   #isOpen = true;
 
-  private constructor(
-    chat: ArchiveChat,
-    survey: TopicSurvey,
-    keeping: Keeping,
-    archives: readonly [TopicArchive, ...TopicArchive[]],
-  ) {
-    this.#chat = chat;
-    this.#survey = survey;
-    this.#keeping = keeping;
-    this.#archives = archives;
-    this.#last = archives.at(-1) ?? archives[0];
-    this.folder = resolve((archives.find(({ isBegun }) => isBegun) ?? this.#last).archive.folder);
-    this.known = replayed(archives);
+  private constructor(own: Opened) {
+    this.#own = own;
+    this.folder = resolve(own.archive.folder);
   }
 
-  /** Archives the surveyed messages in both forms, or what an interrupted purge lacks of them, and verifies them. */
-  static async open(chat: ArchiveChat, survey: TopicSurvey, keeping: Keeping): Promise<PurgeArchive> {
-    keeping.archived(0);
-    const opened = await openArchives(chat, survey, keeping);
-    const archive = new PurgeArchive(chat, survey, keeping, opened);
+  /**
+   * Archives the surveyed messages in both forms, or what an interrupted purge lacks of them, and verifies them.
+   * `archived`: called with the number of messages that were archived so far.
+   */
+  static async open(keeping: Keeping, archived: (count: number) => void): Promise<PurgeArchive> {
+    const { folder, isBegun } = keeping.survey;
+    const archive = await keeping.parts.archive(folder);
     try {
-      await archive.#begin();
-      return archive;
+      const purge = await archive.purge();
+      const meanwhile = `another process has just changed the deletion of ${folder}: nothing was deleted`;
+      if (purge.stage !== (isBegun ? 'begun' : 'new'))
+        throw new Failure('unavailable', meanwhile, { hint: 'Run the same command again.' });
+      // A pull repairs a part with what the server still has, which a purge may have deleted.
+      if (isBegun) await readWhole(folder);
+      await pullTopic(keeping, archive, archived);
+      const opened = new PurgeArchive({ ...keeping, archive, purge });
+      await opened.#begin();
+      return opened;
     } catch (cause) {
       await archive.close().catch(() => undefined);
       throw cause;
     }
+  }
+
+  /** The knowledge of earlier runs; messages that they archived, and that no look of theirs showed, are expected. */
+  known(): PurgeState {
+    const { archive, purge } = this.#own;
+    if (purge.stage !== 'begun') return nothingKnown;
+    const known = purge.steps.reduce(after, nothingKnown);
+    const ids = archive.parts.flatMap((part) => part.ids);
+    return after(known, { survey: ids.filter((id) => !known.messages.has(id)) });
   }
 
   /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
@@ -74,121 +98,125 @@ export class PurgeArchive {
   async add(messages: readonly RawMessage[]): Promise<void> {
     if (messages.length === 0) return;
     await this.confirm();
-    const added: RawMessage[] = [];
-    for (const isEdited of [true, false])
-      for (const page of pagesOf(messages.filter(({ id }) => this.#versions.has(id) === isEdited))) {
+    const isHeld = ({ id }: RawMessage): boolean => this.#versions.has(id);
+    for (const some of [messages.filter(isHeld), messages.filter((message) => !isHeld(message))])
+      for (let at = 0; at < some.length; at += pageSize) {
         // The looks fetch the source form.
-        const forms = await formsOf(this.#chat.raw, topicSelection(this.#survey), page, ['source', 'rendered']);
-        await (isEdited ? this.#recordEdited(forms) : this.#addArrived(forms));
+        const page = some.slice(at, at + pageSize);
+        const forms = await formsOf(this.#own.chat.raw, topicSelection(this.#own.survey), page, ['source', 'rendered']);
+        await (page.every(isHeld) ? this.#recordEdited(forms) : this.#addArrived(forms));
         // One that is gone meanwhile is in no form.
-        added.push(...(forms.source ?? []));
+        for (const message of forms.source ?? []) this.#versions.set(message.id, versionOf(message));
       }
     await this.#keepFiles();
-    for (const message of added) this.#versions.set(message.id, versionOf(message));
   }
 
-  /** Before each call. @throws Failure incomplete where an archive does not lie where it was, as it was written */
+  /** Before each call. @throws Failure incomplete where the archive does not lie where it was, as it was written */
   async confirm(): Promise<void> {
-    for (const { archive, purge } of this.#archives) {
-      const missing = (await archive.missing()) ?? ((await purge.isInPlace()) ? undefined : 'purge.ndjson');
-      if (missing !== undefined) throw takenAway(archive.folder, missing, 'nothing more is deleted');
-    }
+    const { archive, purge } = this.#own;
+    const missing = (await archive.missing()) ?? ((await purge.isInPlace()) ? undefined : 'purge.ndjson');
+    if (missing !== undefined) throw takenAway(this.folder, missing, 'nothing more is deleted');
   }
 
   /** Each look before its call, and each call before it is sent and after its response. */
   async record(step: PurgeStep): Promise<void> {
-    await this.#last.purge.append(step);
+    await this.#own.purge.append(step);
   }
 
-  /** The purge is over, and the archives were closed: a later one of the same name begins another archive. */
+  /** The purge is over, and the archive was closed: a later one of the same name begins another archive. */
   async finish({ deleted, unseen }: StateCounts): Promise<void> {
-    const end = { finished: this.#time(), deleted, unseen };
-    for (const {
-      archive: { folder },
-    } of this.#archives) {
-      const one = await openOne(folder, this.#keeping);
-      try {
-        if (!one.isBegun) throw takenAway(folder, 'purge.ndjson', 'nothing more is deleted');
-        await one.purge.append(end);
-      } finally {
-        await closeAll([one]);
-      }
+    const archive = await this.#own.parts.archive(this.folder);
+    try {
+      const purge = await archive.purge();
+      if (purge.stage !== 'begun') throw takenAway(this.folder, 'purge.ndjson', 'nothing more is deleted');
+      await purge.append({ finished: this.#time(), deleted, unseen });
+      await purge.close();
+    } finally {
+      await archive.close();
     }
   }
 
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await closeAll(this.#archives);
+    try {
+      await this.#own.purge.close();
+    } finally {
+      await this.#own.archive.close();
+    }
   }
 
   #time(): string {
-    return new Date(this.#keeping.now()).toISOString();
+    return new Date(this.#own.parts.now()).toISOString();
   }
 
   async #begin(): Promise<void> {
-    const { topic_name, spellings, channel, ids } = this.#survey;
-    const { site, account, note } = this.#keeping;
-    const { folder } = this.#last.archive;
-    for await (const { file, problem } of problemsOf(await readArchive(folder)))
-      throw unreadable(folder, file, problem);
+    const { survey, place, archive, purge, parts } = this.#own;
+    const { topic_name, spellings, channel, ids } = survey;
+    const { folder } = archive;
+    const whole = await readWhole(folder);
     await this.#keepFiles();
-    for (const one of this.#archives.filter((each) => each === this.#last || each.isBegun)) {
-      const archive = await readArchive(one.archive.folder);
-      for await (const message of archivedMessages(await chosenArchive(archive, 'source'), 'source'))
-        this.#versions.set(message.id, versionOf(message));
-      for (const { message } of archive.changes) if (message) this.#versions.set(message.id, versionOf(message));
-    }
-    const of = { site, account, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings };
-    await this.#last.purge.append({ purge: 1, begun: this.#time(), ...of, messages: ids.length });
+    for await (const message of archivedMessages(await chosenArchive(whole, 'source'), 'source'))
+      this.#versions.set(message.id, versionOf(message));
+    for (const { message } of whole.changes) if (message) this.#versions.set(message.id, versionOf(message));
+    const of = { site: place.site, account: place.account, stream_id: channel.stream_id, channel: channel.name };
+    await purge.append({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
-    if (ids.length > 0) note(`topic '${shownName(this.#survey)}' is archived and verified in ${folder}; ${reading}`);
+    if (ids.length > 0) parts.note(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
   }
 
-  /** Records edited messages in the archives that hold them, the source last. */
+  /** The source last. */
   async #recordEdited({ source = [], rendered = [] }: PartMessages<RawMessage>): Promise<void> {
     const seen = this.#time();
     const changes = [...rendered, ...source].map(({ id, text }): ArchiveChange => {
       return { id, change: 'edited', seen, message: asMessage(text.parse()) };
     });
-    for (const { archive } of this.#archives)
-      await archive.record(changes.filter(({ id }) => holdsMessage(archive, id)));
+    await this.#own.archive.record(changes);
   }
 
   async #addArrived(forms: PartMessages<RawMessage>): Promise<void> {
     if (!forms.source?.length) return;
-    const { archive } = this.#last;
-    const part = await archive.add(forms);
+    const part = await this.#own.archive.add(forms);
     for (const form of archiveForms) {
-      const { problem } = await readPart(archive.folder, part, form);
-      if (problem !== undefined) throw unreadable(archive.folder, part[form]?.file ?? form, problem);
+      const { problem } = await readPart(this.#own.archive.folder, part, form);
+      if (problem !== undefined) throw damaged(this.#own.archive.folder, `${part[form]?.file ?? form}: ${problem}`);
     }
   }
 
   /** Keeps attached files that are lacking. @throws Failure incomplete: the server may lose one with its message */
   async #keepFiles(): Promise<void> {
-    const { maxFileSize, note } = this.#keeping;
-    const earlier =
-      maxFileSize === undefined ? this.#archives.flatMap(({ archive }) => [...archive.files.values()]) : [];
-    const kept = earlier.filter(isKept).length;
-    if (kept > 0) note(`attached files that an earlier run archived stay there: ${kept}`);
-    for (const { archive } of this.#archives) {
-      if (maxFileSize !== undefined) {
-        const { refused } = await fetchFiles(this.#chat, archive, { maxFileSize, which: 'changed', gone: note });
-        if (refused.length > 0) throw filesNotKept(this.#survey, refused);
-      }
-      await archive.seal();
+    const { chat, archive, survey, place, parts } = this.#own;
+    if (place.maxFileSize !== undefined) {
+      const limits = { maxFileSize: place.maxFileSize, which: 'changed', gone: parts.note } as const;
+      const { refused } = await fetchFiles(chat, archive, limits);
+      if (refused.length > 0) throw filesNotKept(survey, refused);
     }
+    await archive.seal();
   }
 }
 
-function filesNotKept(survey: Topic, refused: readonly { readonly path: string; readonly refused: string }[]): Failure {
-  const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
-  return new Failure(
-    'incomplete',
-    `attached files of '${shownName(survey)}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
-    { hint: 'Increase --max-file-size, or delete without --files.', retryable: false },
-  );
+/** @throws Failure unavailable for a page or the disk */
+async function pullTopic(
+  { chat, survey, place: { site, account, maxFileSize }, parts: { note } }: Keeping,
+  archive: OpenArchive,
+  added: (count: number) => void,
+): Promise<void> {
+  const options = { channel: [String(survey.channel.stream_id)], topic: [survey.topic_name] };
+  const what = {
+    forms: archiveForms,
+    files: maxFileSize !== undefined,
+    options,
+    selection: () => topicSelection(survey),
+  };
+  const pulling = { note, added, isWhole: archive.parts.length > 0 };
+  await pullArchive({ ...chat, ...chat.raw }, archive, { site, account, ...what }, pulling);
+}
+
+/** @throws Failure incomplete */
+async function readWhole(folder: string): Promise<Archive> {
+  const archive = await readArchive(folder);
+  for await (const { file, problem } of problemsOf(archive)) throw damaged(folder, `${file}: ${problem}`);
+  return archive;
 }
 
 /** Tells the versions of a message's source apart; two edits of one second have one time. */
@@ -200,27 +228,18 @@ function versionOf(message: RawMessage | ArchivedMessage): string {
 /** All that people can change of a message, but for its place, which a purge asks for, and the reader's own flags. */
 const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
 
-function replayed(archives: readonly TopicArchive[]): PurgeState {
-  const held: number[] = [];
-  let known = nothingKnown;
-  for (const { archive, purge } of archives.filter(({ isBegun }) => isBegun)) {
-    held.push(...archive.parts.flatMap(({ ids }) => ids));
-    const { messages } = (known = purge.steps.reduce(after, known));
-    known = after(known, { survey: held.filter((id) => !messages.has(id)) });
-  }
-  return known;
+function damaged(folder: string, problem: string): Failure {
+  return new Failure('incomplete', `the archive ${folder} is damaged: ${problem}; nothing more is deleted`, {
+    hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
+    retryable: false,
+  });
 }
 
-function pagesOf(messages: readonly RawMessage[]): (readonly RawMessage[])[] {
-  return Array.from({ length: Math.ceil(messages.length / pageSize) }, (_, page) =>
-    messages.slice(page * pageSize, (page + 1) * pageSize),
-  );
-}
-
-function unreadable(folder: string, file: string, problem: string): Failure {
+function filesNotKept(survey: Topic, refused: readonly { readonly path: string; readonly refused: string }[]): Failure {
+  const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
   return new Failure(
-    'unavailable',
-    `the archive ${folder} cannot be read back: ${file}: ${problem}; nothing more is deleted`,
-    { hint: 'Look at the disk, or name another folder with --archive.' },
+    'incomplete',
+    `attached files of '${shownName(survey)}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
+    { hint: 'Increase --max-file-size, or delete without --files.', retryable: false },
   );
 }

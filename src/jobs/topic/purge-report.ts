@@ -1,17 +1,18 @@
 // What is said of a purge: how it failed, what is left, and what its archive may lack.
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Progress, WorkMessages } from '../work/work-messages.ts';
+import { utcText } from '../../core/moment.ts';
 import { isAccepted } from './purge-requests.ts';
 import { shownName } from './find-channel.ts';
 import { leftIn, presentIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import type { TopicSurvey } from './survey-topics.ts';
+import { earlierCount, mostNamed, type Doomed, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';
   /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
   readonly counts: StateCounts;
-  readonly deleted: number;
+  readonly total: number;
   /** Messages that came into the topic during this run. */
   readonly arrived: number;
   readonly deeper: readonly Deeper[];
@@ -19,17 +20,65 @@ export interface PurgeOutcome {
   readonly isLeast: boolean;
 }
 
-interface InPart {
-  readonly left: number;
-  readonly last: keyof typeof sinceThen;
-  readonly again: string;
+/** Says what would be deleted and where, in lines for a person. */
+export async function describeTopics(
+  chat: Pick<ChatApi, 'organization'>,
+  { site, email }: { readonly site: string; readonly email: string },
+  surveys: readonly Doomed[],
+  /** What becomes of attached files. */
+  files: 'archived too' | 'not archived without --files',
+  note: (text: string) => void,
+): Promise<void> {
+  const { host: full, hostname } = new URL(site);
+  // The port of a sandbox is another one in each run.
+  const host = hostname === '127.0.0.1' ? hostname : full;
+  const organization = await chat.organization();
+  const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${email}`;
+  const attached = (count: number): string => (count === 0 ? '' : `; ${quantity(count, 'attached file')}, ${files}`);
+  const totals = (some: readonly Doomed[]): string => {
+    const [messages, all] = [sum(some, ({ ids }) => ids.length), sum(some, (survey) => survey.files)];
+    return `topics: ${some.length}, messages: ${messages}${attached(all)}`;
+  };
+  const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
+  const isLong = surveys.length > mostNamed;
+  for (const [stream_id, { name }] of channels) {
+    const some = surveys.filter(({ channel }) => channel.stream_id === stream_id);
+    const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
+    note(`${server}, ${channel}:${isLong ? ` ${totals(some)}` : ''}`);
+    for (const survey of isLong ? [] : some) note(describeTopic(survey) + attached(survey.files));
+  }
+  if (surveys.length > 1) note(`channels: ${channels.size}, ${totals(surveys)}`);
+}
+
+function sum<T>(values: readonly T[], count: (value: T) => number): number {
+  return values.reduce((total, value) => total + count(value), 0);
+}
+
+function describeTopic(survey: Doomed): string {
+  const { topic_name, ids, first_timestamp, last_timestamp, spellings, isLimited, isBegun } = survey;
+  const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
+  const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
+  const others = spellings.some((name) => name !== topic_name)
+    ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`
+    : '';
+  const hidden = isLimited ? '; and older ones that the plan hides' : '';
+  const earlier = isBegun ? '; an earlier run began to delete it' : '';
+  const deleted = earlierCount(survey) > 0 ? `; an earlier run deleted ${earlierCount(survey)}` : '';
+  return `topic '${topic_name}': ${quantity(ids.length, 'message')}${dates}${others}${hidden}${earlier}${deleted}`;
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
-export function inPart(cause: Failure, survey: TopicSurvey, { left, last, again }: InPart): Failure {
-  const { ids } = survey;
-  const message = `${cause.message}; ${left} of ${Math.max(left, ids.length)} messages of '${shownName(survey)}' were left ${sinceThen[last]}`;
+export function inPart(
+  cause: Failure,
+  survey: TopicSurvey,
+  { left, isServerAtWork }: { readonly left: number; readonly isServerAtWork: boolean },
+  again: string,
+): Failure {
+  const total = Math.max(left, survey.ids.length);
+  const atWork = isServerAtWork ? ', and the server continues the delete request that it received' : '';
+  const message = `${cause.message}; ${left} of ${total} messages of '${shownName(survey)}' were left when last seen${atWork}`;
   const hint = `To continue: ${again}`;
+  if (cause.isInterruption) return cause.as(cause.kind, message, { hint });
   switch (cause.kind) {
     case 'unavailable':
     case 'config':
@@ -38,23 +87,13 @@ export function inPart(cause: Failure, survey: TopicSurvey, { left, last, again 
     case 'not_found':
       if (isAccepted(cause)) return cause.as(cause.kind, message);
       // A refused check is no refused deletion.
-      return left < ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
-    case 'hangup':
-    case 'cancelled':
-    case 'terminated':
-      return cause.as(cause.kind, message, { hint });
+      return left < survey.ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
     case 'auth':
       return cause.as(cause.kind, message);
     default:
       return cause;
   }
 }
-
-const sinceThen = {
-  open: 'when last seen, and the server continues the delete request that it received',
-  answered: 'when last seen, before the last call, which was answered',
-  seen: 'when last seen',
-};
 
 /** Messages that a purge, of this run and earlier ones, has deleted or would delete with its next call. */
 export function deletable({ present, deleted, unseen }: StateCounts): number {
@@ -166,53 +205,4 @@ export function warningsOf(survey: TopicSurvey, { arrived, deeper, counts }: Pur
       `${topic}: ${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`,
     );
   return texts;
-}
-
-interface PurgeTerminal extends WorkMessages {
-  interactive(): boolean;
-}
-
-/** How many messages are archived, and are left: a line of progress, or without a person a note of each number. */
-export class PurgeProgress {
-  readonly #survey: TopicSurvey;
-  readonly #isKept: boolean;
-  readonly #parts: PurgeTerminal;
-  #shown: { readonly label: string; readonly line: Progress } | undefined;
-  #last: number;
-
-  constructor(survey: TopicSurvey, { isKept }: { readonly isKept: boolean }, parts: PurgeTerminal) {
-    this.#survey = survey;
-    this.#isKept = isKept;
-    this.#parts = parts;
-    this.#last = survey.ids.length;
-  }
-
-  archived(count: number): void {
-    this.#upTo('archived', count);
-  }
-
-  left(count: number): void {
-    const total = this.#survey.ids.length;
-    if (this.#parts.interactive()) this.#upTo(this.#isKept ? `archived ${total}, gone` : 'gone', total - count);
-    else if (count !== this.#last && count > 0)
-      this.#parts.note(`topic '${shownName(this.#survey)}': ${count} of ${Math.max(total, count)} messages are left`);
-    this.#last = count;
-  }
-
-  readonly note = (text: string): void => {
-    this.end();
-    this.#parts.note(text);
-  };
-
-  end(): void {
-    this.#shown?.line.end();
-    this.#shown = undefined;
-  }
-
-  // The time of a line counts from its first number on.
-  #upTo(label: string, count: number): void {
-    if (this.#shown?.label !== label) this.end();
-    this.#shown ??= { label, line: this.#parts.progress(label, this.#survey.ids.length) };
-    this.#shown.line.upTo(count);
-  }
 }

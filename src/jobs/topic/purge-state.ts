@@ -149,7 +149,7 @@ function afterSearch(
   return { ...state, messages: changed(state.messages, [doubtful, 'unseen'], [found, 'elsewhere']) };
 }
 
-function isAnswered(end: CallEnd): boolean {
+export function isAnswered(end: CallEnd): boolean {
   return end === 'whole' || end === 'part';
 }
 

@@ -1,18 +1,38 @@
 // The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs.
+import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
-import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
-import { heldTopic, holdOf } from './holds.ts';
-import { PurgeArchive } from './purge-archive.ts';
-import type { PurgeChat, PurgeParts, TopicLimits } from './purge-folders.ts';
-import { deletable, inPart, leftOver, PurgeProgress, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
+import type { Progress, WorkMessages } from '../work/work-messages.ts';
+import { heldTopic, holdOf, type TopicHold } from './holds.ts';
+import { PurgeArchive, type ArchiveParts } from './purge-archive.ts';
+import { deletable, inPart, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
 import * as requests from './purge-requests.ts';
-import type { PurgeRun } from './purge-run.ts';
 import * as fold from './purge-state.ts';
-import type { TopicSurvey } from './survey-topics.ts';
+import type { Doomed, PurgeArchives } from './survey-topics.ts';
+
+export type PurgeChat = Pick<ChatApi, 'raw' | 'level' | 'channels' | 'deleteTopic' | 'organization' | 'upload'>;
+
+/** Parts of the run that a purge uses. */
+export interface PurgeParts extends WorkMessages, ArchiveParts {
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  /** The line that continues the purge. */
+  again(): string;
+  sleep(span: Milliseconds): Promise<void>;
+}
+
+export interface TopicLimits {
+  readonly archives: PurgeArchives;
+  /** False with --no-archive. */
+  readonly isKept: boolean;
+  readonly holds: readonly TopicHold[];
+  /** Infinity for any number. */
+  readonly maxMessages: number;
+}
 
 /** A look, and the state before it. */
 interface Looked extends requests.TopicLook {
@@ -21,66 +41,65 @@ interface Looked extends requests.TopicLook {
 }
 
 export class TopicPurge {
-  readonly survey: TopicSurvey;
+  readonly survey: Doomed;
   readonly #chat: PurgeChat;
   readonly #limits: TopicLimits;
   readonly #parts: PurgeParts;
-  readonly #progress: PurgeProgress;
   #state: fold.PurgeState;
   /** Undefined with --no-archive, and before it is open. */
-  #archive: PurgeArchive | undefined;
+  archive: PurgeArchive | undefined;
+  /** Messages that left the topic and were found nowhere so far. */
+  missing: readonly number[] = [];
   /** Whether the server may go on with a call that has no response. */
   #isServerAtWork = false;
   #isHeld = false;
-  /** Whether the history knows of its begin, and of no end. */
-  #isTold = false;
-  /** Messages that left the topic and were found nowhere so far. */
-  #missing: readonly number[] = [];
   #isSample = false;
   /** Where messages that left the topic were found. */
   readonly #places = new Set<string>();
+  #shown: { readonly label: string; readonly line: Progress } | undefined;
 
-  constructor(chat: PurgeChat, survey: TopicSurvey, limits: TopicLimits, parts: PurgeParts) {
-    this.survey = survey;
-    this.#chat = chat;
-    this.#limits = limits;
-    this.#parts = parts;
-    this.#progress = new PurgeProgress(survey, limits.archives, parts);
+  constructor(chat: PurgeChat, survey: Doomed, limits: TopicLimits, parts: PurgeParts) {
+    [this.survey, this.#chat, this.#limits, this.#parts] = [survey, chat, limits, parts];
     this.#state = fold.after(fold.nothingKnown, { survey: survey.ids });
-  }
-
-  /** Ids that are missing everywhere else, for the search in private channels. */
-  get missing(): readonly number[] {
-    return this.#missing;
   }
 
   outcome(): PurgeOutcome {
     const { messages, start, deeper } = this.#state;
     const counts = fold.countsOf(this.#state);
     const status = this.#isHeld && counts.deleted === 0 ? 'held' : fold.statusOf(counts);
-    const isLeast = this.#lastSeen() === 'open' || this.#lastSeen() === 'answered';
-    return { status, counts, deleted: counts.deleted, arrived: messages.size - start.size, deeper, isLeast };
+    const call = this.#ownCall();
+    const isLeast = this.#isServerAtWork || (call !== undefined && !call.isLooked && fold.isAnswered(call.end));
+    return { status, counts, total: messages.size, arrived: messages.size - start.size, deeper, isLeast };
+  }
+
+  /** Archives the messages, in full before the first call, or what an interrupted purge lacks of them. */
+  async begin(): Promise<void> {
+    const { isKept, archives } = this.#limits;
+    if (!isKept) return;
+    const show = (count: number): void => this.#show('archived', count);
+    const keeping = { chat: this.#chat, survey: this.survey, place: archives, parts: this.#parts };
+    this.archive = await PurgeArchive.open(keeping, show);
+    this.#state = fold.after(this.archive.known(), { survey: this.survey.ids });
   }
 
   /**
-   * Archives the messages, deletes in rounds, and looks at the end for what is left here or under another name. An
-   * empty topic is only looked at: nothing of it was confirmed. @throws Failure, after which the purge is left open
+   * Deletes in rounds, and looks at the end for what is left here or under another name. An empty topic is only looked
+   * at: nothing of it was confirmed. @throws Failure, after which the purge is left open
    */
   async run(): Promise<void> {
     try {
-      await this.#begin();
       await this.#deleteAll();
       await this.#findElsewhere();
       await this.#look('whole');
-      this.#progress.end();
-      await this.#archive?.confirm();
-      await this.#archive?.close();
+      await this.archive?.confirm();
+      await this.archive?.close();
     } catch (cause) {
-      this.#progress.end();
       // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
       if (requests.isAnswering(cause) && !this.#parts.signal.aborted)
         await this.#findElsewhere().catch(() => undefined);
-      throw await this.leave(cause);
+      throw cause;
+    } finally {
+      this.#shown?.line.end();
     }
   }
 
@@ -89,26 +108,11 @@ export class TopicPurge {
     return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
   }
 
-  /** Ends the purge in the records of its run, of its archive and in the history. @throws Failure */
-  async end(run: PurgeRun): Promise<void> {
-    const { counts, status } = this.outcome();
-    try {
-      const end = { deleted: counts.deleted, status: status === 'unseen' ? status : undefined };
-      await this.#tell('purged');
-      await run.end(this.survey, end, async () => this.#archive?.finish(counts));
-    } catch (cause) {
-      throw await this.leave(cause);
-    }
-  }
-
-  /** Leaves the purge open, since it or its run failed: what that means for it. */
-  async leave(cause: unknown): Promise<unknown> {
-    if (this.#isTold) await this.#tell('left');
-    // What ended a purge says more than an archive that cannot be closed after it.
-    await this.#archive?.close().catch(() => undefined);
-    const last = this.#lastSeen();
-    if (!(cause instanceof Failure) || !last) return cause;
-    return inPart(cause, this.survey, { left: fold.leftIn(this.#state), last, again: this.#parts.again() });
+  /** What a failure, of the purge or of its run, means for the topic. */
+  failedBy(cause: unknown): unknown {
+    if (!(cause instanceof Failure) || !this.#ownCall()) return cause;
+    const left = { left: fold.leftIn(this.#state), isServerAtWork: this.#isServerAtWork };
+    return inPart(cause, this.survey, left, this.#parts.again());
   }
 
   /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
@@ -119,15 +123,9 @@ export class TopicPurge {
       this.#places.add(`#${String(channel)} > ${String(subject)}`);
   }
 
-  async #begin(): Promise<void> {
-    const { archives } = this.#limits;
-    if (archives.isKept) {
-      const keeping = { ...this.#parts, ...archives };
-      const [archived, note] = [(count: number) => this.#progress.archived(count), this.#progress.note];
-      this.#archive = await PurgeArchive.open(this.#chat, this.survey, { ...keeping, archived, note });
-      this.#state = fold.after(this.#archive.known, { survey: this.survey.ids });
-    }
-    await this.#tell('purging');
+  /** The last call of this run. */
+  #ownCall(): fold.PurgeState['call'] {
+    return this.#state.call?.isOfEarlierRun ? undefined : this.#state.call;
   }
 
   /**
@@ -144,10 +142,11 @@ export class TopicPurge {
     let failed: Failure | undefined;
     while (mayCall && fold.nextStep(this.#state, survey) === 'call') {
       await this.#archiveSeen(looked);
-      failed = await this.#callOnce();
-      if (this.#parts.signal.aborted) await this.#lookOnce();
+      failed = await this.#call();
+      // After Ctrl-C one request shows how many went; its failure does not hide the interruption.
+      if (this.#parts.signal.aborted) await this.#lookAtLast('one page').catch(() => undefined);
       if (failed) {
-        if (requests.isAccepted(failed)) await this.#recordWithoutCall(await this.#look('whole'));
+        if (requests.isAccepted(failed)) await this.#lookAtLast('whole');
         if (!requests.isRepeatable(failed, level)) throw failed;
         this.#parts.note(`${failed.message}; checking what is left`);
         await this.#parts.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
@@ -156,7 +155,7 @@ export class TopicPurge {
     }
     if (mayCall && fold.nextStep(this.#state, survey) === 'give up')
       throw stuck(survey, fold.leftIn(this.#state), failed);
-    await this.#recordWithoutCall(looked);
+    await this.#recordLast(looked);
   }
 
   /**
@@ -167,30 +166,28 @@ export class TopicPurge {
     const before = this.#state;
     const time = new Date(this.#parts.now()).toISOString();
     const isEnough = (ids: readonly number[]): boolean => fold.isEnough(before, ids);
-    const look = await requests.lookAt(this.#chat, this.survey, extent, isEnough, this.#archive);
+    const look = await requests.lookAt(this.#chat, this.survey, extent, isEnough, this.archive);
     const step = fold.lookStep(before, time, look.from, look.ids);
     this.#state = fold.after(before, step);
-    this.#progress.left(fold.leftIn(this.#state));
+    this.#show('deleted', this.survey.ids.length - fold.leftIn(this.#state));
     return { ...look, before, step };
   }
 
-  /** After Ctrl-C: how many went, as one request shows. Its failure does not hide the interruption. */
-  async #lookOnce(): Promise<void> {
-    const looked = await this.#look('one page').catch(() => undefined);
-    if (looked) await this.#recordWithoutCall(looked);
+  async #lookAtLast(extent: requests.LookExtent): Promise<void> {
+    await this.#recordLast(await this.#look(extent));
   }
 
-  /** What came into the topic is then no part of the purge. */
-  async #recordWithoutCall({ step }: Looked): Promise<void> {
-    await this.#archive?.record({ ...step, there: [] });
+  /** Of a look that no call follows: what came into the topic is no part of the purge. */
+  async #recordLast({ step }: Looked): Promise<void> {
+    await this.archive?.record({ ...step, there: [] });
   }
 
   async #archiveSeen({ before, step, ...look }: Looked): Promise<void> {
-    const came = await requests.archiveSeen(this.#chat, this.survey, look, this.#archive);
+    const came = await requests.archiveSeen(this.#chat, this.survey, look, this.archive);
     const whole = { ...step, there: [...step.there, ...came] };
     this.#state = fold.after(before, whole);
     this.#refuse();
-    await this.#archive?.record(whole);
+    await this.archive?.record(whole);
   }
 
   /** @throws Failure for a message that is held, or more messages than may be deleted */
@@ -198,52 +195,41 @@ export class TopicPurge {
     const { holds, maxMessages } = this.#limits;
     const counts = fold.countsOf(this.#state);
     if (deletable(counts) > maxMessages)
-      throw tooMany(this.survey, counts, maxMessages, this.#lastSeen() && fold.leftIn(this.#state));
+      throw tooMany(this.survey, counts, maxMessages, this.#ownCall() && fold.leftIn(this.#state));
     const hold = holdOf(holds, this.survey, fold.presentIn(this.#state));
     this.#isHeld ||= hold !== undefined;
     if (hold) throw heldTopic(this.survey, hold);
   }
 
   /** @returns how the call failed; undefined where it was answered */
-  async #callOnce(): Promise<Failure | undefined> {
+  async #call(): Promise<Failure | undefined> {
     const before = async (): Promise<void> => {
-      await this.#archive?.confirm();
-      await this.#archive?.record({ call: 'asked' });
+      await this.archive?.confirm();
+      await this.archive?.record({ call: 'asked' });
       this.#state = fold.after(this.#state, { call: 'asked' });
       this.#isServerAtWork = true;
     };
     const { end, failure } = await requests.callDeleteTopic(this.#chat, this.survey, before, this.#parts);
     this.#isServerAtWork = failure !== undefined && failure.details.http?.status === undefined;
     this.#state = fold.after(this.#state, { call: end });
-    await this.#archive?.record({ call: end });
+    await this.archive?.record({ call: end });
     return failure;
   }
 
   async #findElsewhere(): Promise<void> {
     const gone = [...this.#state.messages].flatMap(([id, state]) => (state === 'present' ? [] : [id]));
     const { found, missing, unasked } = await requests.findGone(this.#chat, this.survey.channel, fold.ascending(gone));
-    this.#missing = missing;
+    this.missing = missing;
     this.#isSample = unasked.length > 0;
     this.found(found, unasked);
   }
 
-  /** How far this run's last call is known; undefined where none was sent. */
-  #lastSeen(): 'open' | 'answered' | 'seen' | undefined {
-    const { call } = this.#state;
-    if (!call || call.isOfEarlierRun) return undefined;
-    if (this.#isServerAtWork) return 'open';
-    return call.isLooked || call.end === 'failed' || call.end === 'broken' ? 'seen' : 'answered';
-  }
-
-  async #tell(event: HistoryEvent['event']): Promise<void> {
-    const { channel, topic_name, spellings } = this.survey;
-    const { counts, arrived, status } = this.outcome();
-    const { deleted, unseen } = counts;
-    const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
-    const ended = event === 'purging' ? {} : { deleted, unseen, arrived, status };
-    const messages = this.#state.messages.size;
-    const archive = this.#archive?.folder;
-    await this.#parts.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
-    this.#isTold = event === 'purging';
+  /** The time of a line of progress counts from its first number on. */
+  #show(label: string, count: number): void {
+    if (this.#shown?.label !== label) {
+      this.#shown?.line.end();
+      this.#shown = { label, line: this.#parts.progress(label, this.survey.ids.length) };
+    }
+    this.#shown.line.upTo(count);
   }
 }

@@ -1,28 +1,23 @@
-// The purges of a run: one topic after the other, and after the last one a search in private channels for all.
+// The purges of a run: one topic after the other, each told to the history, and after the last one a search in private
+// channels for all.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
 import { type Failure, usage } from '../../core/failure.ts';
+import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
 import { privateSearch } from '../messages/messages-by-ids.ts';
-import { refuseNewer, type Naming } from './named-topics.ts';
-import { earlierPurges, type PurgeParts, type TopicLimits } from './purge-folders.ts';
 import { deletable, warningsOf, type PurgeOutcome } from './purge-report.ts';
-import type { PurgeRun } from './purge-run.ts';
-import { TopicPurge } from './purge-topic.ts';
-import { hasMessages, type Doomed } from './survey-topics.ts';
+import { TopicPurge, type PurgeParts, type TopicLimits } from './purge-topic.ts';
+import { earlierCount, type Doomed } from './survey-topics.ts';
 
-/** Limits of the purges of a run. */
-interface PurgeLimits extends Omit<TopicLimits, 'maxMessages'> {
-  readonly naming: Naming;
-  readonly run: PurgeRun;
-  readonly max_messages: number | undefined;
-  readonly missing_ok: boolean | undefined;
+interface RunParts extends PurgeParts {
+  record(event: HistoryEvent): Promise<void>;
 }
 
 export class TopicPurges {
   readonly #chat: ChatApi;
-  readonly #limits: PurgeLimits;
-  readonly #parts: PurgeParts;
+  readonly #limits: TopicLimits;
+  readonly #parts: RunParts;
   readonly #search: ReturnType<typeof privateSearch>;
   readonly #purges = new Map<Doomed, TopicPurge>();
   /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
@@ -30,14 +25,11 @@ export class TopicPurges {
   /** Messages of all topics, those that earlier runs deleted included. */
   #total: number;
 
-  /** @throws Failure usage where the surveyed messages are more than `max_messages` */
-  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: PurgeLimits, parts: PurgeParts) {
-    this.#chat = chat;
-    this.#limits = limits;
-    this.#parts = parts;
-    this.#search = privateSearch(chat);
-    const { run, max_messages: most = Infinity } = limits;
-    this.#total = surveys.reduce((sum, survey) => sum + survey.ids.length + (run.endOf(survey)?.deleted ?? 0), 0);
+  /** @throws Failure usage where the surveyed messages are more than `maxMessages` */
+  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: TopicLimits, parts: RunParts) {
+    [this.#chat, this.#limits, this.#parts, this.#search] = [chat, limits, parts, privateSearch(chat)];
+    const { maxMessages: most } = limits;
+    this.#total = surveys.reduce((sum, survey) => sum + survey.ids.length + earlierCount(survey), 0);
     if (this.#total > most)
       throw usage(
         `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
@@ -49,26 +41,28 @@ export class TopicPurges {
     return this.#purges.get(survey)?.outcome();
   }
 
-  /** Archives, deletes and checks a topic; undefined where there was nothing to purge. @throws Failure incomplete */
-  async purge(survey: Doomed): Promise<PurgeOutcome | undefined> {
-    const { naming, run, archives, max_messages: most = Infinity, missing_ok } = this.#limits;
-    refuseNewer(survey, naming);
-    const isBegun = async () => archives.isKept && (await earlierPurges(survey, archives)).isBegun;
-    if (!hasMessages(survey) && !(await isBegun())) return undefined;
-    await run.begin(survey);
+  /** Archives, deletes and checks a topic; `unseen` ends it too where it may. @throws Failure incomplete */
+  async purge(survey: Doomed, mayBeUnseen: boolean): Promise<PurgeOutcome> {
     const count = survey.ids.length;
-    const maxMessages = most - this.#total + count;
+    const maxMessages = this.#limits.maxMessages - this.#total + count;
     const purge = new TopicPurge(this.#chat, survey, { ...this.#limits, maxMessages }, this.#parts);
     this.#purges.set(survey, purge);
-    await purge.run();
-    this.#total += deletable(purge.outcome().counts) - count;
+    await purge.begin();
+    try {
+      await this.#tell('purging', purge);
+      await purge.run();
+    } catch (cause) {
+      return await this.#leave(purge, cause);
+    }
+    const outcome = purge.outcome();
+    this.#total += deletable(outcome.counts) - count;
+    for (const text of warningsOf(survey, outcome)) this.#parts.warn(text);
     const failure = purge.failure();
-    for (const text of warningsOf(survey, purge.outcome())) this.#parts.warn(text);
-    if (failure && !(missing_ok && purge.outcome().status === 'unseen')) throw await purge.leave(failure);
+    if (failure && !(mayBeUnseen && outcome.status === 'unseen')) return this.#leave(purge, failure);
     if (failure) this.#parts.warn(failure.message);
-    this.#ended.push(purge);
-    if ((await this.#search.channels()).length === 0) await this.#finish();
-    return purge.outcome();
+    if ((await this.#search.channels()).length > 0) this.#ended.push(purge);
+    else await this.#end(purge);
+    return outcome;
   }
 
   /**
@@ -76,40 +70,61 @@ export class TopicPurges {
    * finds. @throws Failure incomplete for these
    */
   async end(): Promise<void> {
+    const purges = this.#ended.splice(0);
     const found: MessageHead[] = [];
-    const ids = this.#ended.flatMap(({ missing }) => missing);
     try {
-      const query = { apply_markdown: false };
-      const unsearched = await this.#search.find(this.#chat.raw, query, ids, (message) => void found.push(message));
+      const ids = purges.flatMap(({ missing }) => missing);
+      const take = (message: MessageHead) => void found.push(message);
+      const unsearched = await this.#search.find(this.#chat.raw, { apply_markdown: false }, ids, take);
       const channels = Math.max(0, ...unsearched.values());
       if (channels > 0)
         this.#parts.warn(
           `missing messages were not searched for in ${quantity(channels, 'private channel')} (too many requests): what was moved there is not deleted`,
         );
     } catch (cause) {
-      for (const purge of this.#ended.splice(0)) await purge.leave(cause);
+      for (const purge of purges) await this.#tell('left', purge);
       throw cause;
     }
     const survived: Failure[] = [];
-    const ended = this.#ended.splice(0);
-    for (const purge of ended) {
+    for (const purge of purges) {
       const missing = new Set(purge.missing);
       purge.found(found.filter(({ id }) => missing.has(id)));
       const failure = purge.outcome().counts.elsewhere > 0 ? purge.failure() : undefined;
-      if (!failure) this.#ended.push(purge);
-      else {
-        survived.push(failure);
-        await purge.leave(failure);
-      }
+      if (failure) survived.push(failure);
+      await (failure ? this.#tell('left', purge) : this.#end(purge));
     }
-    await this.#finish();
     const [first, ...others] = survived;
     if (!first) return;
     for (const { message } of others) this.#parts.warn(message);
     throw first;
   }
 
-  async #finish(): Promise<void> {
-    for (const purge of this.#ended.splice(0)) await purge.end(this.#limits.run);
+  async #end(purge: TopicPurge): Promise<void> {
+    await this.#tell('purged', purge);
+    await purge.archive?.finish(purge.outcome().counts).catch((cause: unknown) => this.#leave(purge, cause));
+  }
+
+  /** Leaves the purge open, since it failed. @throws Failure */
+  async #leave(purge: TopicPurge, cause: unknown): Promise<never> {
+    await this.#tell('left', purge);
+    // What ended a purge says more than an archive that cannot be closed after it.
+    await purge.archive?.close().catch(() => undefined);
+    throw purge.failedBy(cause);
+  }
+
+  async #tell(event: HistoryEvent['event'], purge: TopicPurge): Promise<void> {
+    const { channel, topic_name, spellings } = purge.survey;
+    const { counts, total: messages, arrived, status } = purge.outcome();
+    const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
+    const ended = event === 'purging' ? {} : { deleted: counts.deleted, unseen: counts.unseen, arrived, status };
+    await this.#parts.record({
+      event,
+      ...what,
+      topic_name,
+      spellings,
+      archive: purge.archive?.folder,
+      messages,
+      ...ended,
+    });
   }
 }

@@ -1,21 +1,21 @@
 // The survey of topics: what a purge would delete, read before anything is asked or archived, and said to a person.
+import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { foldName, isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { PurgeEnd } from '../../store/archive/line-file.ts';
+import { openPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
+import { hashOf } from '../../store/disk/files.ts';
 import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { channelWord, labelOf, type Topic } from './find-channel.ts';
+import { channelWord, labelOf, shownName, topicKey, type Topic } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
-import { keyOf } from './purge-run.ts';
 
 export interface TopicSurvey extends Topic {
   /** Ascending. */
@@ -93,37 +93,62 @@ export function topicSelection({ channel, topic_name }: Topic): MessageSelection
   return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
 }
 
+/** Where archives of purges are, and of which account. */
+export interface PurgeArchives {
+  /** Folder of the archives; each topic has one of its own in it. */
+  readonly root: string;
+  readonly site: string;
+  readonly account: string;
+  /** Bytes of the largest attached file; none are kept without it. */
+  readonly maxFileSize?: number | undefined;
+}
+
+/** What the archives of a topic tell of its purges. */
 export interface EarlierPurges {
-  /** Whether messages of the topic may have been deleted. */
+  /** The archive of the purge that did not end, or of the next one. */
+  readonly folder: string;
+  /** Whether a purge that did not end may have deleted messages of the topic. */
   readonly isBegun: boolean;
   /** How the last one of the others ended. */
-  readonly ended: PurgeEnd | undefined;
+  readonly ended?: PurgeEnd | undefined;
 }
+
+export interface Doomed extends TopicSurvey, EarlierPurges {}
 
 interface Allowed {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
-  /** Of a topic that an earlier run began to delete no message may be left. */
   readonly earlier: (topic: Topic) => Promise<EarlierPurges>;
   readonly site: string;
 }
-
-export interface Doomed extends TopicSurvey, EarlierPurges {}
 
 export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
   return ids.length > 0 || isLimited;
 }
 
-/** Two spellings of a topic are one; `looked` hears of each. @throws Failure not_found, rejected for hidden messages */
+/** Whether there are messages to be deleted, or a purge to be ended. */
+export function isOpen(survey: Doomed): boolean {
+  return hasMessages(survey) || survey.isBegun;
+}
+
+/** How many messages of a topic that is gone its last purge deleted. */
+export function earlierCount(survey: Doomed): number {
+  return isOpen(survey) ? 0 : (survey.ended?.deleted ?? 0);
+}
+
+/** Two spellings of a topic are one. @throws Failure not_found; rejected for hidden messages */
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
   { missing_ok, include_hidden, earlier, site }: Allowed,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
-  const single = new Map(topics.toReversed().map((topic) => [keyOf({ ...topic.channel, ...topic }), topic]));
-  for (const topic of [...single.values()].reverse())
-    surveys.push({ ...(await surveyTopic(chat, topic, site)), ...(await earlier(topic)) });
+  const known = new Set<string>();
+  for (const topic of topics) {
+    const key = topicKey(topic.channel.stream_id, topic.topic_name);
+    if (!known.has(key)) surveys.push({ ...(await surveyTopic(chat, topic, site)), ...(await earlier(topic)) });
+    known.add(key);
+  }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)
     throw new Failure(
@@ -131,7 +156,9 @@ export async function surveyTopics(
       `nothing was deleted: the Zulip plan hides older messages of ${listNames(hidden)}, which cannot be archived`,
       { hint: 'Give --include-hidden to delete them too.' },
     );
-  const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);
+  const gone = surveys.filter((survey) => !isOpen(survey));
+  // Beside others, one that an earlier run deleted is a row with its number.
+  const missing = gone.length === surveys.length ? gone : gone.filter(({ ended }) => !ended);
   if (missing.length > 0 && !missing_ok) throw await notFound(chat, missing);
   return surveys;
 }
@@ -155,7 +182,7 @@ async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Fail
 }
 
 /** Topics that are named one by one. */
-const mostNamed = 20;
+export const mostNamed = 20;
 
 function listNames(surveys: readonly TopicSurvey[]): string {
   const isOfOne = new Set(surveys.map(({ channel }) => channel.stream_id)).size === 1;
@@ -164,49 +191,29 @@ function listNames(surveys: readonly TopicSurvey[]): string {
   return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names.join(', ')}${more}`;
 }
 
-/** Says what would be deleted and where, in lines for a person. */
-export async function describeTopics(
-  chat: Pick<ChatApi, 'organization'>,
-  { site, email }: { readonly site: string; readonly email: string },
-  surveys: readonly Doomed[],
-  /** What becomes of attached files. */
-  files: 'archived' | 'not archived',
-  { note }: { note(text: string): void },
-): Promise<void> {
-  const { host: full, hostname } = new URL(site);
-  // The port of a sandbox is another one in each run.
-  const host = hostname === '127.0.0.1' ? hostname : full;
-  const organization = await chat.organization();
-  const word = files === 'archived' ? 'archived too' : 'not archived without --files';
-  const fateOf = (count: number): string =>
-    count === 0 ? '' : `; ${count} attached ${count === 1 ? 'file' : 'files'}, ${word}`;
-  const inChannel = (id: number) => surveys.filter(({ channel }) => channel.stream_id === id);
-  const channels = new Map(surveys.map(({ channel: { stream_id: id } }) => [id, inChannel(id)]));
-  const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${email}`;
-  const totals = (some: readonly Doomed[]): string =>
-    `topics: ${some.length}, messages: ${sum(some, ({ ids }) => ids.length)}${fateOf(sum(some, (one) => one.files))}`;
-  for (const [stream_id, some] of channels) {
-    const name = some[0]?.channel.name;
-    const channel = `${server}, ${name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`}:`;
-    const isLong = surveys.length > mostNamed;
-    note(isLong ? `${channel} ${totals(some)}` : channel);
-    for (const survey of isLong ? [] : some) note(describeTopic(survey) + fateOf(survey.files));
+/** Archives that one topic may have: each complete purge leaves one. */
+const maxArchives = 1000;
+
+/** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record, or too many */
+export async function earlierPurges(topic: Topic, place: PurgeArchives): Promise<EarlierPurges> {
+  let ended: EarlierPurges['ended'];
+  for (let number = 1; number <= maxArchives; number += 1) {
+    const folder = folderOf(topic, place, number);
+    const { stage } = await openPurge(folder);
+    if (typeof stage === 'string') return { folder, isBegun: stage === 'begun', ended };
+    ended = stage;
   }
-  if (surveys.length > 1) note(`channels: ${channels.size}, ${totals(surveys)}`);
+  throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${shownName(topic)}'`, {
+    hint: 'Name another folder with --archive.',
+  });
 }
 
-function sum<T>(values: readonly T[], count: (value: T) => number): number {
-  return values.reduce((total, value) => total + count(value), 0);
-}
-
-function describeTopic({ topic_name, ids, first_timestamp, last_timestamp, ...survey }: Doomed): string {
-  const { spellings, isLimited, isBegun } = survey;
-  const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
-  const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
-  const others = spellings.some((name) => name !== topic_name)
-    ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`
-    : '';
-  const hidden = isLimited ? '; and older ones that the plan hides' : '';
-  const earlier = isBegun ? '; an earlier run began to delete it' : '';
-  return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
+/** The channel's id and the name for people, and a hash that is different for each account and spelling. */
+function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgeArchives, number: number): string {
+  const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
+  const hash = hashOf(Buffer.from(key)).slice(0, 8);
+  const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const name = words.join('-').slice(0, 40);
+  const parts = [channel.stream_id, name, hash, ...(number > 1 ? [number] : [])];
+  return join(root, parts.filter((part) => part !== '').join('-'));
 }

@@ -756,9 +756,7 @@ describe('Ctrl-C in a delete call', () => {
 
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 4, at_least: true, status: 'incomplete' }]);
-    expect(error?.message).toBe(
-      "interrupted; 6 of 10 messages of 'lunch' were left when last seen, before the last call, which was answered",
-    );
+    expect(error?.message).toBe("interrupted; 6 of 10 messages of 'lunch' were left when last seen");
   });
 });
 
@@ -805,8 +803,5 @@ test('what is left is never more than there was: a message that comes back is on
     Number(of),
   ]);
   expect(exitCode).toBe(8);
-  expect(counts).toEqual([
-    [3, 3],
-    [3, 3],
-  ]);
+  expect(counts).toEqual([[3, 3]]);
 });

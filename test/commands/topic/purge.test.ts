@@ -202,29 +202,6 @@ describe('messages that leave the account’s sight', () => {
     expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 1000 } });
   });
 
-  test.each(['', ' -q'])(
-    'without a terminal each round says what is left, and the last word is true%s',
-    async (quiet) => {
-      const { server, run } = await watched({
-        messages: topicOf('lunch', idsBetween(1, 300)),
-        deletesPerCall: 100,
-        // Two messages are moved in the third call's time.
-        meanwhile(messages, { path }, calls) {
-          if (path.endsWith('/delete_topic') && calls === 3)
-            for (const row of messages.slice(0, 2)) row.subject = 'renamed';
-        },
-      });
-
-      const { exitCode, lines, error } = await run(quiet);
-
-      expect({ exitCode, alive: server.messages.length }).toEqual({ exitCode: 8, alive: 2 });
-      const rounds = lines.filter((text) => text.includes('messages are left'));
-      const said = [200, 100].map((count) => `topic 'lunch': ${count} of 300 messages are left`);
-      expect(rounds).toEqual(quiet === '' ? said : []);
-      expect(error?.message).toContain('2 of 300 messages were not deleted');
-    },
-  );
-
   test('two purges of one topic: neither counts what only the other one deleted', async () => {
     const { server, run } = await watched({
       messages: topicOf('lunch', idsBetween(1, 1200)),
@@ -351,26 +328,6 @@ describe('what a crash leaves', () => {
     expect({ exit: verified.exitCode, stdout: verified.stdout }).toEqual({ exit: 0, stdout: '[]\n' });
     expect(archived(images[0] ?? '').size).toBe(call === 1 ? 20 : 21);
   });
-
-  test.each(['-o json', '-o tsv', '-o table'])(
-    'while the row is on its way to the reader (%s): the same command ends the purge with its row',
-    async (format) => {
-      const { server, root } = await watched({ messages: topicOf('lunch', idsBetween(1, 60)) });
-      const images: string[] = [];
-      const words = `topic delete 5 lunch --confirm lunch --archive`;
-
-      const first = await server.run(`${words} ${root} ${format}`, { written: () => void images.push(left(root)) });
-      const again = await server.run(`${words} ${images[0] ?? ''} -o json`);
-      const over = await server.run(`${words} ${images[0] ?? ''} -o json`);
-
-      expect(first.exitCode).toBe(0);
-      expect({ exit: again.exitCode, row: rowOf(again) }).toMatchObject({
-        exit: 0,
-        row: { topic_name: 'lunch', deleted: 60, status: 'deleted' },
-      });
-      expect(over.exitCode).toBe(5);
-    },
-  );
 
   test('after its end: the same command says what it deleted', async () => {
     const { run } = await watched({ messages: topicOf('lunch', idsBetween(1, 60)) });
@@ -845,19 +802,6 @@ describe('attached files', () => {
     expect(stderr.match(/attached files that the server no longer has: 1 \(2\/q1\/plan\.pdf\)/g)).toHaveLength(1);
     const files = join(root, readdirSync(root)[0] ?? '', 'files.ndjson');
     expect(readFileSync(files, 'utf8')).toContain('(404)');
-  });
-
-  test('a run without --files after one with it says that the files of the first run stay', async () => {
-    const { run, sandbox } = await openSandbox({ faults: readFaults('POST */delete_topic=error-in-200#1', 1) });
-    const content = 'Scans in [the folder](/user_uploads/2/ward-3.pdf).';
-    sandbox.state.post({ channel: 'general', topic: 'safe', content });
-    const root = join(emptyHome(), 'kept');
-    await run(`${words} --files --archive ${root}`);
-
-    const { exitCode, stderr } = await run(`${words} --archive ${root}`);
-
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain('attached files that an earlier run archived stay there: 1');
   });
 
   test('--files without an archive is exit 2', async () => {

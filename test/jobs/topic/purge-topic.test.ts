@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
-import type { PurgeChat, PurgeParts } from '../../../src/jobs/topic/purge-folders.ts';
-import { TopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
+import { earlierPurges } from '../../../src/jobs/topic/survey-topics.ts';
+import { TopicPurge, type PurgeChat, type PurgeParts } from '../../../src/jobs/topic/purge-topic.ts';
 import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
@@ -56,12 +56,12 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
       },
     });
   const clock = sleptClock();
-  const purge = purgeOf(chat, home, {
+  const purge = await purgeOf(chat, home, {
     archive: async (folder) => broken(await openArchive(folder, { system: systemIn(home), clock }, { signal })),
     note: (text) => void (text.includes('verified') && topic.push(3)),
   });
 
-  await expect(purge.run()).rejects.toThrow(/cannot be read back: source-000002\.ndjson.*nothing more is deleted/);
+  await expect(purge.run()).rejects.toThrow(/is damaged: source-000002\.ndjson.*nothing more is deleted/);
   expect(calls).toBe(0);
 });
 
@@ -85,22 +85,24 @@ function archiveIn(folder: string, home: string): Promise<OpenArchive> {
 
 test('a purge that another process ends meanwhile: nothing is deleted', async () => {
   const home = emptyHome();
-  const interrupted = purgeOf(chat, home, { archive: (folder) => archiveIn(folder, home) });
+  const interrupted = await purgeOf(chat, home, { archive: (folder) => archiveIn(folder, home) });
   await expect(interrupted.run()).rejects.toThrow('a call was sent');
-  const purge = purgeOf(chat, home, {
+  const purge = await purgeOf(chat, home, {
     archive(folder) {
       appendFileSync(join(folder, 'purge.ndjson'), '{"finished":"2026-03-01T12:00:00Z","deleted":2,"unseen":0}\n');
       return archiveIn(folder, home);
     },
   });
 
-  await expect(purge.run()).rejects.toThrow(/^another process has just ended the deletion of .*: nothing was deleted$/);
+  await expect(purge.run()).rejects.toThrow(
+    /^another process has just changed the deletion of .*: nothing was deleted$/,
+  );
 });
 
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
   const home = emptyHome();
   const full = new Failure('unavailable', 'the disk is full');
-  const purge = purgeOf(chat, home, {
+  const purge = await purgeOf(chat, home, {
     archive: async (folder) => ({ ...(await archiveIn(folder, home)), missing: () => Promise.reject(full) }),
   });
 
@@ -112,23 +114,32 @@ test('a disk that fails right before a call: no call was sent, and the record ha
 });
 
 /** The purge of a topic of two messages, whose archives are in that home. */
-function purgeOf(chat: PurgeChat, home: string, parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>) {
+async function purgeOf(chat: PurgeChat, home: string, parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>) {
   const survey = {
     ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
     ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
   };
-  const archives = { isKept: true, root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
+  const archives = { root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
   const nothing = (): void => undefined;
   const resolved = () => Promise.resolve();
-  return new TopicPurge(
+  const purge = new TopicPurge(
     chat,
-    survey,
-    { archives, holds: [], maxMessages: Infinity },
+    { ...survey, ...(await earlierPurges(survey, archives)) },
+    { archives, isKept: true, holds: [], maxMessages: Infinity },
     {
-      ...{ sleep: resolved, record: resolved, now: () => 0, again: () => 'again', interactive: () => false },
+      ...{ sleep: resolved, now: () => 0, again: () => 'again' },
       ...{ note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
       progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
       ...parts,
     },
   );
+  const run = async (): Promise<void> => {
+    await purge.begin();
+    try {
+      await purge.run();
+    } finally {
+      await purge.archive?.close();
+    }
+  };
+  return { run };
 }
