@@ -1,25 +1,12 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { notePlanned } from '../../api/http/call.ts';
 import { quantity } from '../../core/duration.ts';
-import { Failure, ifAnswered, orWarn, usage } from '../../core/failure.ts';
-import { utcText } from '../../core/moment.ts';
-import { findChannel, shownName, type Topic } from '../../jobs/topic/find-channel.ts';
-import { inKnownChannels, refusalsOf, refuseUnfitting, type TopicRefusal } from '../../jobs/topic/holds.ts';
-
-import { describeTopics, type PurgeOutcome } from '../../jobs/topic/purge-report.ts';
+import { Failure, ifAnswered, usage } from '../../core/failure.ts';
+import { findChannel } from '../../jobs/topic/find-channel.ts';
+import { inKnownChannels, refusalsOf, refuseUnfitting } from '../../jobs/topic/holds.ts';
+import { describeTopics } from '../../jobs/topic/purge-report.ts';
 import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
-import {
-  earlierPurges,
-  hasMessages,
-  isOpen,
-  surveyTopics,
-  type Doomed,
-  type EarlierPurges,
-  type PurgeArchives,
-  type TopicSurvey,
-} from '../../jobs/topic/survey-topics.ts';
-import { each, isFatal } from '../../jobs/work/each.ts';
+import { hasMessages, surveyTopics, type Doomed, type PurgeArchives } from '../../jobs/topic/survey-topics.ts';
 import { whole } from '../../output/columns.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { topicLevels } from '../../schema/topic.ts';
@@ -28,7 +15,7 @@ import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts'
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { holdOption, readHolds } from './holds.ts';
-import { channelArgument, checkNaming, namedTopics, namingOptions, readPlace, refuseNewer } from './named-topics.ts';
+import { channelArgument, checkNaming, namedTopics, namingOptions, readPlace } from './named-topics.ts';
 
 const keepingOptions = {
   archive: {
@@ -99,63 +86,30 @@ export default command({
     const channel = place && (await findChannel(chat, place.channel));
     const { topics, before } = await namedTopics(chat, channel, names, typed, context);
     const [archives, isKept] = [archivesOf(typed, account, context), typed.archive !== false];
-    const earlier = async (topic: Topic): Promise<EarlierPurges> =>
-      isKept ? earlierPurges(topic, archives) : { folder: '', isBegun: false };
-    const all = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
+    const allowances = { missing_ok, include_hidden };
+    const surveys = await surveyTopics(chat, topics, account.site, isKept ? archives : undefined, allowances);
     const holds = await inKnownChannels(chat, typedHolds);
-    await refuseUnfitting(chat, holds, all, context.warn);
-    const refusals = await refusalsOf(chat, holds, all);
-    const surveys = all.filter((survey) => !refusals.has(survey));
+    await refuseUnfitting(chat, holds, surveys, context.warn);
+    const refusals = await refusalsOf(chat, holds, surveys);
+    const allowed = surveys.filter((survey) => !refusals.has(survey));
     const files = typed.files ? 'archived too' : 'not archived without --files';
-    await describeTopics(chat, account, surveys, files, context.note);
+    await describeTopics(chat, account, allowed, files, context.note);
     for (const { failure } of refusals.values()) context.note(failure.message);
     if (holds.length > 0)
       context.conclude(`topics that are held: ${[...refusals.values()].filter(({ isHeld }) => isHeld).length}`);
-    const limits = { archives, isKept, holds, maxMessages: max_messages ?? Infinity };
+    const isTyped = names.length > 0;
+    const limits = { archives, isKept, holds, refusals, isTyped, before };
+    const most = { maxMessages: max_messages ?? Infinity, missing_ok: missing_ok === true };
     const { clock, disk, record, options } = context;
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
-    const purges = new TopicPurges(chat, surveys, limits, parts);
-    const isTyped = names.length > 0;
-    /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
-    const heldRow = (survey: Doomed, { failure, isHeld }: TopicRefusal): PurgeRow => {
-      if (isTyped || !isHeld) throw failure;
-      return rowOf(survey, 'held', purges.outcomeOf(survey));
-    };
-    const isSeveral = all.length > 1 || !isTyped;
-    if (!options.dry_run && surveys.some(hasMessages))
-      await confirmTopics(surveys, isSeveral ? 'number' : 'name', confirm, context);
-    const ending = { isCut: false };
-    const work = async (survey: Doomed): Promise<PurgeRow> => {
-      const refusal = refusals.get(survey);
-      if (refusal) return heldRow(survey, refusal);
-      refuseNewer(survey, before);
-      if (options.dry_run && hasMessages(survey)) {
-        // The request that would be sent first.
-        await notePlanned(chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
-        return rowOf(survey, 'would be deleted');
-      }
-      if (options.dry_run || !isOpen(survey)) return goneRow(survey);
-      try {
-        const outcome = await purges.purge(survey, missing_ok === true);
-        return rowOf(survey, outcome.status, outcome);
-      } catch (cause) {
-        if (!(cause instanceof Failure)) throw cause;
-        ending.isCut ||= isFatal(cause);
-        return heldRow(survey, { failure: cause, isHeld: purges.outcomeOf(survey)?.status === 'held' });
-      }
-    };
-    const partly = (survey: Doomed): PurgeRow => {
-      const outcome = purges.outcomeOf(survey);
-      return rowOf(survey, refusals.has(survey) ? 'held' : (outcome?.status ?? 'incomplete'), outcome);
-    };
-    try {
-      yield* each(all, shownName, work, options.dry_run ? undefined : partly);
-    } catch (cause) {
-      // The rows that failed say more; what is found is named all the same.
-      if (!ending.isCut && !context.signal.aborted) await orWarn(purges.end(), context.warn);
-      throw cause;
+    const purges = new TopicPurges(chat, surveys, { ...limits, ...most }, parts);
+    if (options.dry_run) {
+      yield* purges.planned();
+      return;
     }
-    await purges.end();
+    const by = surveys.length > 1 || !isTyped ? 'number' : 'name';
+    if (allowed.some(hasMessages)) await confirmTopics(allowed, by, confirm, context);
+    yield* purges.run();
   },
 
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'at_least'],
@@ -189,7 +143,7 @@ function archivesOf(
   };
 }
 
-/** A role that the server tells refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
+/** A role that is known refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
 async function checkAllowed(chat: ChatApi, names: readonly string[], { email }: ChatCredential): Promise<void> {
   const level = names.includes('') ? await chat.level() : undefined;
   if (level !== undefined && level < topicLevels.emptyTopic)
@@ -216,27 +170,3 @@ async function confirmTopics(
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }
-
-type PurgeRow = ReturnType<typeof rowOf>;
-
-/** A topic without messages, with what an earlier run deleted of it. */
-function goneRow(survey: Doomed): PurgeRow {
-  const { deleted = 0, unseen = 0 } = survey.ended ?? {};
-  if (isOpen(survey) || !survey.ended) return rowOf(survey, 'missing');
-  return rowOf(survey, unseen > 0 ? 'unseen' : 'deleted', { counts: { deleted } });
-}
-
-function rowOf(
-  survey: TopicSurvey,
-  status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
-  outcome: RowOutcome = {},
-) {
-  const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
-  const { counts, arrived = 0, deeper = [], isLeast = false } = outcome;
-  const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length };
-  const doubts = { arrived, deeper, at_least: isLeast || status === 'unseen' };
-  return { ...place, deleted: counts?.deleted ?? 0, ...times, spellings, ...doubts, status };
-}
-
-type RowOutcome = Partial<Omit<PurgeOutcome, 'counts'>> & { readonly counts?: { readonly deleted: number } };

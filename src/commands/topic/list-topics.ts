@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { changedView } from '../../jobs/messages/places.ts';
-import { everyChannel, lookUpChannel, type Channel } from '../../jobs/topic/find-channel.ts';
+import { everyChannel, findChannel, type Channel } from '../../jobs/topic/find-channel.ts';
 import { holdOf, inKnownChannels, type TopicHold } from '../../jobs/topic/holds.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { isFatal } from '../../jobs/work/each.ts';
@@ -57,7 +57,7 @@ export default command({
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
-    const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);
+    const channels = place ? [await findChannel(chat, place.channel)] : await everyChannel(chat, left);
     const before = readAge(older_than, context);
     const { fields, sort } = context.options;
     const isCounted =
@@ -66,17 +66,18 @@ export default command({
       /messages|_time|\b(ids|first_id|last_id)\b/.test(`${fields} ${sort ?? ''}`) ||
       holds.some(({ ids }) => ids.length > 0);
     const list = {
-      channels: channels.filter((one) => one !== undefined),
+      channels,
       holds,
       isCounted,
       isAlone: place !== undefined,
+      withIds: /\bids\b/.test(String(fields)),
     };
     const isChosen = (topic_name: string, last: number): boolean =>
       (place?.topic === undefined || isSameTopic(place.topic, topic_name)) &&
       (!match || matchesGlobInAnyCase(match, topic_name)) &&
       (before === undefined || last * 1000 < before) &&
       (topic_name.startsWith(resolvedPrefix) ? !unresolved : !resolved);
-    const sum = yield* chosenTopics(chat, list, isChosen, /\bids\b/.test(String(fields)), context.warn);
+    const sum = yield* chosenTopics(chat, list, isChosen, context.warn);
     if (!place)
       context.conclude(
         `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
@@ -109,6 +110,8 @@ interface Listing {
   readonly isCounted: boolean;
   /** Whether one channel was named, and not all. */
   readonly isAlone: boolean;
+  /** Whether rows have the ids of all messages. */
+  readonly withIds: boolean;
 }
 
 const limitedCounts = 'the plan of the organization limits the history: older messages exist that are not counted';
@@ -116,9 +119,8 @@ const limitedCounts = 'the plan of the organization limits the history: older me
 /** The chosen topics, channel after channel; returns their sums. @throws Failure incomplete for one that fails */
 async function* chosenTopics(
   chat: ChatApi,
-  { channels, holds, isCounted, isAlone }: Listing,
+  { channels, holds, isCounted, isAlone, withIds }: Listing,
   isChosen: (topic_name: string, last: number) => boolean,
-  withIds: boolean,
   warn: (text: string) => void,
 ) {
   const sum = { topics: 0, messages: 0, held: 0 };

@@ -3,20 +3,11 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
-import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesInList, nameThatIsThere, tsvText } from '../../core/tsv.ts';
-import {
-  channelWord,
-  findChannel,
-  labelOf,
-  shownName,
-  type Channel,
-  type Topic,
-} from '../../jobs/topic/find-channel.ts';
+import { channelWord, findChannel, labelOf, type Channel, type Topic } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { topicNamesIn } from '../../jobs/topic/near.ts';
-import type { TopicSurvey } from '../../jobs/topic/survey-topics.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
@@ -203,15 +194,4 @@ async function refuseArchived(chat: NamingChat, { stream_id, name = String(strea
   throw new Failure('rejected', `the channel '${name}' is archived: nothing was archived or deleted`, {
     hint: 'Unarchive the channel first: the server deletes no topic of an archived one.',
   });
-}
-
-/** @throws Failure incomplete where a younger message than --older-than has come */
-export function refuseNewer(survey: TopicSurvey, before = Infinity): void {
-  const { last_timestamp } = survey;
-  if (last_timestamp === null || last_timestamp * 1000 < before) return;
-  throw new Failure(
-    'incomplete',
-    `topic '${shownName(survey)}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
-    { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
-  );
 }

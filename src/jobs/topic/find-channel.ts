@@ -51,25 +51,17 @@ export function channelWord({ stream_id, name = String(stream_id) }: Channel): s
  * for digits that also name another channel; unavailable where the server answers with another channel's messages
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Channel> {
-  const channel = await lookUpChannel(chat, text);
-  if (channel) return channel;
-  throw new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
-    hint: 'Give the id of the channel.',
-  });
-}
-
-/** The same; undefined for the name of a channel of which the account sees no message. */
-export async function lookUpChannel(
-  chat: Pick<ChatApi, 'messages' | 'channels'>,
-  text: string,
-): Promise<Channel | undefined> {
   const wanted = readName(text);
   const found = await channelFor(chat, wanted);
   if (!found) throw await noChannel(chat, text);
   const { channel } = found;
+  if (!channel)
+    throw new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
+      hint: 'Give the id of the channel.',
+    });
   // Digits alone can be meant as a name.
-  const named = channel && wanted === Number(text) ? await channelFor(chat, text) : undefined;
-  if (!channel || !named || named.channel?.stream_id === channel.stream_id) return channel;
+  const named = wanted === Number(text) ? await channelFor(chat, text) : undefined;
+  if (!named || named.channel?.stream_id === channel.stream_id) return channel;
   throw usage(
     `'${text}' is the id of the channel ${channel.name === undefined ? '' : `'${channel.name}' `}and the name of another channel`,
     `Write id:${text} or name:${text}.`,

@@ -5,8 +5,8 @@ import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { isAccepted } from './purge-requests.ts';
 import { shownName } from './find-channel.ts';
-import { leftIn, presentIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import { earlierCount, mostNamed, type Doomed, type TopicSurvey } from './survey-topics.ts';
+import { leftIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
+import { earlierCount, isOpen, mostNamed, type Doomed, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';
@@ -116,76 +116,62 @@ export function tooMany(
 
 /** `failed`: how the last call ended, if it failed. */
 export function stuck(survey: TopicSurvey, left: number, failed: Failure | undefined): Failure {
-  const what = `the server makes no progress; ${left} of ${Math.max(left, survey.ids.length)} messages are left in '${shownName(survey)}'`;
+  const total = Math.max(left, survey.ids.length);
+  const what = `the server makes no progress; ${left} of ${total} messages are left in '${shownName(survey)}'`;
   const details = { hint: 'Run the same command again later: it continues.' };
-  return failed
-    ? failed.as('incomplete', `${what}: ${failed.message}`, details)
-    : new Failure('incomplete', what, details);
+  if (!failed) return new Failure('incomplete', what, details);
+  return failed.as('incomplete', `${what}: ${failed.message}`, details);
 }
 
-/** The failure of a purge that came to its end; undefined where all is deleted. */
+/** The failure of a purge that came to its end; undefined where all is deleted. `places`: where some live on. */
 export function leftOver(
   survey: TopicSurvey,
   state: PurgeState,
-  { counts, status }: Pick<PurgeOutcome, 'counts' | 'status'>,
-  where: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
-): Failure | undefined {
-  if (counts.elsewhere > 0) return survivors(survey, counts, where);
-  if (status === 'unseen') return unseen(survey, counts, state.call);
-  return status === 'deleted' ? undefined : remaining(survey, state);
-}
-
-function survivors(
-  survey: TopicSurvey,
-  counts: StateCounts,
+  { counts, status, total }: PurgeOutcome,
   { places, isSample }: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
-): Failure {
-  const few = [...places].slice(0, 10).map((place) => `'${place}'`);
-  const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
-  const others = `; ${counts.deleted} were deleted${counts.unseen > 0 ? `, ${counts.unseen} are no longer visible to this account` : ''}`;
-  return new Failure(
-    'incomplete',
-    `topic '${shownName(survey)}': ${isSample ? 'at least ' : ''}${counts.elsewhere} of ${countOf(counts)} messages were not deleted and are in ${few.join(', ')}${more}${isSample ? '' : others}`,
-    { hint: 'They were renamed or moved during the deletion: delete them under that name.', retryable: false },
-  );
-}
-
-function unseen(survey: TopicSurvey, counts: StateCounts, call: PurgeState['call']): Failure {
-  const isKilled = call?.end === 'asked' || call?.leftBeforeKilled !== undefined;
-  const isFailed = call?.end === 'failed' || call?.end === 'broken';
-  const left = call?.end === 'asked' || isFailed ? call.before.size : call?.leftBeforeKilled;
-  const how = isFailed ? 'the last delete call failed' : 'the last delete call of an earlier run had no response';
-  const reason =
-    isFailed || isKilled ? `${how}; ${left} messages were left before it` : 'they may have been moved out of sight';
-  const deleted = counts.deleted > 0 ? `; at least ${counts.deleted} were deleted` : '';
-  return new Failure(
-    'incomplete',
-    `topic '${shownName(survey)}': ${counts.unseen} of ${countOf(counts)} messages are no longer visible to this account, and nothing proves that they were deleted: ${reason}${deleted}`,
-    {
-      hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the deletion.',
-      retryable: false,
-    },
-  );
-}
-
-function remaining(survey: TopicSurvey, state: PurgeState): Failure {
-  const left = leftIn(state);
-  const newer = presentIn(state).length - left;
+): Failure | undefined {
+  const { deleted, unseen, elsewhere } = counts;
+  const failure = (text: string, hint: string, retryable?: false): Failure =>
+    new Failure('incomplete', `topic '${shownName(survey)}': ${text}`, {
+      hint,
+      ...(retryable === false && { retryable }),
+    });
+  if (elsewhere > 0) {
+    const few = [...places]
+      .slice(0, 10)
+      .map((place) => `'${place}'`)
+      .join(', ');
+    const more = places.size > 10 ? ` and ${places.size - 10} other topics` : '';
+    const gone = `; ${deleted} were deleted${unseen > 0 ? `, ${unseen} are no longer visible to this account` : ''}`;
+    return failure(
+      `${isSample ? 'at least ' : ''}${elsewhere} of ${total} messages were not deleted and are in ${few}${more}${isSample ? '' : gone}`,
+      'They were renamed or moved during the deletion: delete them under that name.',
+      false,
+    );
+  }
+  if (status === 'unseen')
+    return failure(
+      `${unseen} of ${total} messages are no longer visible to this account, and nothing proves that they were deleted: ${whyUnseen(state)}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
+      'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the deletion.',
+      false,
+    );
+  if (status === 'deleted') return undefined;
+  const [left, present] = [leftIn(state), counts.present];
+  const newer = quantity(present - left, 'newer message is', 'newer messages are');
+  const arrived = present > left ? `; ${newer} left, which arrived during the deletion` : '';
   const start =
     left > 0
       ? `${left} of the ${Math.max(left, survey.ids.length)} original messages are left`
       : `the ${survey.ids.length} original messages are gone`;
-  const arrived =
-    newer > 0
-      ? `; ${newer} newer ${newer === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`
-      : '';
-  return new Failure('incomplete', `topic '${shownName(survey)}': ${start}${arrived}`, {
-    hint: 'Look at them; the same command deletes them too.',
-  });
+  return failure(`${start}${arrived}`, 'Look at them; the same command deletes them too.');
 }
 
-function countOf(counts: StateCounts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+function whyUnseen({ call }: PurgeState): string {
+  const isFailed = call?.end === 'failed' || call?.end === 'broken';
+  const left = isFailed || call?.end === 'asked' ? call.before.size : call?.leftBeforeKilled;
+  if (left === undefined) return 'they may have been moved out of sight';
+  const how = isFailed ? 'the last delete call failed' : 'the last delete call of an earlier run had no response';
+  return `${how}; ${left} messages were left before it`;
 }
 
 /** Tells what the archive may lack, if there is one, and what is in no count. */
@@ -205,4 +191,34 @@ export function warningsOf(survey: TopicSurvey, { arrived, deeper, counts }: Pur
       `${topic}: ${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`,
     );
   return texts;
+}
+
+/** @throws Failure incomplete where a younger message than --older-than has come */
+export function refuseNewer(survey: TopicSurvey, before = Infinity): void {
+  const { last_timestamp } = survey;
+  if (last_timestamp === null || last_timestamp * 1000 < before) return;
+  throw new Failure(
+    'incomplete',
+    `topic '${shownName(survey)}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
+  );
+}
+
+export type PurgeRow = ReturnType<typeof rowOf>;
+
+/** Of a topic that is gone, with what its last purge deleted. */
+export function rowOf(
+  survey: Doomed,
+  status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
+  outcome?: PurgeOutcome,
+) {
+  const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings, ended } = survey;
+  const { counts, arrived = 0, deeper = [], isLeast = false } = outcome ?? {};
+  const isEarlier = status === 'missing' && ended !== undefined && !isOpen(survey);
+  const earlier = isEarlier && (ended.unseen > 0 ? 'unseen' : 'deleted');
+  const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
+  const deleted = counts?.deleted ?? earlierCount(survey);
+  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
+  const doubts = { arrived, deeper, at_least: isLeast || (earlier || status) === 'unseen' };
+  return { ...place, ...times, spellings, ...doubts, status: earlier || status };
 }

@@ -1,48 +1,118 @@
 // The purges of a run: one topic after the other, each told to the history, and after the last one a search in private
 // channels for all.
+import { notePlanned } from '../../api/http/call.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
-import { type Failure, usage } from '../../core/failure.ts';
+import { Failure, orWarn, usage } from '../../core/failure.ts';
 import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
 import { privateSearch } from '../messages/messages-by-ids.ts';
-import { deletable, warningsOf, type PurgeOutcome } from './purge-report.ts';
+import { each, isFatal } from '../work/each.ts';
+import { shownName } from './find-channel.ts';
+import type { TopicRefusal } from './holds.ts';
+import { deletable, refuseNewer, rowOf, warningsOf, type PurgeRow } from './purge-report.ts';
 import { TopicPurge, type PurgeParts, type TopicLimits } from './purge-topic.ts';
-import { earlierCount, type Doomed } from './survey-topics.ts';
+import { earlierCount, hasMessages, isOpen, type Doomed } from './survey-topics.ts';
 
-interface RunParts extends PurgeParts {
+interface PurgeRunParts extends PurgeParts {
   record(event: HistoryEvent): Promise<void>;
+}
+
+interface PurgeRunLimits extends TopicLimits {
+  /** Topics of which nothing may be deleted. */
+  readonly refusals: ReadonlyMap<Doomed, TopicRefusal>;
+  /** Whether each topic was typed by its name: then a refusal of a held one is a failure. */
+  readonly isTyped: boolean;
+  /** UTC milliseconds: a topic with a message from then on is refused. */
+  readonly before: number | undefined;
+  /** Whether a purge may end with messages of which nobody can tell whether they were deleted. */
+  readonly missing_ok: boolean;
 }
 
 export class TopicPurges {
   readonly #chat: ChatApi;
-  readonly #limits: TopicLimits;
-  readonly #parts: RunParts;
+  readonly #surveys: readonly Doomed[];
+  readonly #limits: PurgeRunLimits;
+  readonly #parts: PurgeRunParts;
   readonly #search: ReturnType<typeof privateSearch>;
   readonly #purges = new Map<Doomed, TopicPurge>();
   /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
   readonly #ended: TopicPurge[] = [];
-  /** Messages of all topics, those that earlier runs deleted included. */
-  #total: number;
+  /** Messages of all topics that may be deleted, those that earlier runs deleted included. */
+  #total = 0;
+  #isCut = false;
 
   /** @throws Failure usage where the surveyed messages are more than `maxMessages` */
-  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: TopicLimits, parts: RunParts) {
-    [this.#chat, this.#limits, this.#parts, this.#search] = [chat, limits, parts, privateSearch(chat)];
-    const { maxMessages: most } = limits;
-    this.#total = surveys.reduce((sum, survey) => sum + survey.ids.length + earlierCount(survey), 0);
+  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: PurgeRunLimits, parts: PurgeRunParts) {
+    [this.#chat, this.#surveys, this.#limits, this.#parts] = [chat, surveys, limits, parts];
+    this.#search = privateSearch(chat);
+    const { maxMessages: most, refusals } = limits;
+    for (const survey of surveys) if (!refusals.has(survey)) this.#total += survey.ids.length + earlierCount(survey);
     if (this.#total > most)
       throw usage(
         `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
       );
   }
 
-  /** What has become of a topic so far; undefined where its purge did not begin. */
-  outcomeOf(survey: Doomed): PurgeOutcome | undefined {
-    return this.#purges.get(survey)?.outcome();
+  /** The same rows before anything is deleted. */
+  planned(): AsyncGenerator<PurgeRow> {
+    return each(this.#surveys, shownName, async (survey) => {
+      const held = this.#refuse(survey);
+      if (held) return held;
+      if (!hasMessages(survey)) return rowOf(survey, 'missing');
+      // The request that would be sent first.
+      await notePlanned(this.#chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
+      return rowOf(survey, 'would be deleted');
+    });
   }
 
-  /** Archives, deletes and checks a topic; `unseen` ends it too where it may. @throws Failure incomplete */
-  async purge(survey: Doomed, mayBeUnseen: boolean): Promise<PurgeOutcome> {
+  /** Archives, deletes and checks each topic. @throws Failure of one topic, or incomplete of some */
+  async *run(): AsyncGenerator<PurgeRow> {
+    try {
+      yield* each(
+        this.#surveys,
+        shownName,
+        (survey) => this.#rowFor(survey),
+        (survey) => this.#rowSoFar(survey, this.#limits.refusals.has(survey) ? 'held' : 'incomplete'),
+      );
+    } catch (cause) {
+      // The rows that failed say more; what is found is named all the same.
+      if (!this.#isCut && !this.#parts.signal.aborted) await orWarn(this.#endAll(), this.#parts.warn);
+      throw cause;
+    }
+    await this.#endAll();
+  }
+
+  async #rowFor(survey: Doomed): Promise<PurgeRow> {
+    const held = this.#refuse(survey);
+    if (held) return held;
+    if (!isOpen(survey)) return rowOf(survey, 'missing');
+    try {
+      await this.#purge(survey);
+    } catch (cause) {
+      this.#isCut ||= cause instanceof Failure && isFatal(cause);
+      if (this.#limits.isTyped || this.#purges.get(survey)?.outcome().status !== 'held') throw cause;
+    }
+    return this.#rowSoFar(survey, 'incomplete');
+  }
+
+  /** The row of a topic that is held. @throws Failure for one that is refused otherwise, or whose name was typed */
+  #refuse(survey: Doomed): PurgeRow | undefined {
+    const { refusals, isTyped, before } = this.#limits;
+    const refusal = refusals.get(survey);
+    if (refusal && (isTyped || !refusal.isHeld)) throw refusal.failure;
+    if (refusal) return rowOf(survey, 'held');
+    refuseNewer(survey, before);
+    return undefined;
+  }
+
+  /** `none`: the status of a topic whose purge did not begin. */
+  #rowSoFar(survey: Doomed, none: 'held' | 'incomplete'): PurgeRow {
+    const outcome = this.#purges.get(survey)?.outcome();
+    return rowOf(survey, outcome?.status ?? none, outcome);
+  }
+
+  async #purge(survey: Doomed): Promise<void> {
     const count = survey.ids.length;
     const maxMessages = this.#limits.maxMessages - this.#total + count;
     const purge = new TopicPurge(this.#chat, survey, { ...this.#limits, maxMessages }, this.#parts);
@@ -52,24 +122,23 @@ export class TopicPurges {
       await this.#tell('purging', purge);
       await purge.run();
     } catch (cause) {
-      return await this.#leave(purge, cause);
+      await this.#leave(purge, cause);
     }
     const outcome = purge.outcome();
     this.#total += deletable(outcome.counts) - count;
     for (const text of warningsOf(survey, outcome)) this.#parts.warn(text);
     const failure = purge.failure();
-    if (failure && !(mayBeUnseen && outcome.status === 'unseen')) return this.#leave(purge, failure);
+    if (failure && !(this.#limits.missing_ok && outcome.status === 'unseen')) await this.#leave(purge, failure);
     if (failure) this.#parts.warn(failure.message);
     if ((await this.#search.channels()).length > 0) this.#ended.push(purge);
     else await this.#end(purge);
-    return outcome;
   }
 
   /**
    * Looks in private channels for what the purges of the run miss, and ends them, but for those whose messages it
    * finds. @throws Failure incomplete for these
    */
-  async end(): Promise<void> {
+  async #endAll(): Promise<void> {
     const purges = this.#ended.splice(0);
     const found: MessageHead[] = [];
     try {
@@ -117,14 +186,7 @@ export class TopicPurges {
     const { counts, total: messages, arrived, status } = purge.outcome();
     const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
     const ended = event === 'purging' ? {} : { deleted: counts.deleted, unseen: counts.unseen, arrived, status };
-    await this.#parts.record({
-      event,
-      ...what,
-      topic_name,
-      spellings,
-      archive: purge.archive?.folder,
-      messages,
-      ...ended,
-    });
+    const archive = purge.archive?.folder;
+    await this.#parts.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
   }
 }

@@ -115,11 +115,9 @@ export interface EarlierPurges {
 
 export interface Doomed extends TopicSurvey, EarlierPurges {}
 
-interface Allowed {
+interface Allowances {
   readonly missing_ok?: boolean | undefined;
   readonly include_hidden?: boolean | undefined;
-  readonly earlier: (topic: Topic) => Promise<EarlierPurges>;
-  readonly site: string;
 }
 
 export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
@@ -140,14 +138,18 @@ export function earlierCount(survey: Doomed): number {
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
-  { missing_ok, include_hidden, earlier, site }: Allowed,
+  site: string,
+  archives: PurgeArchives | undefined,
+  { missing_ok, include_hidden }: Allowances,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
   const known = new Set<string>();
   for (const topic of topics) {
     const key = topicKey(topic.channel.stream_id, topic.topic_name);
-    if (!known.has(key)) surveys.push({ ...(await surveyTopic(chat, topic, site)), ...(await earlier(topic)) });
+    if (known.has(key)) continue;
     known.add(key);
+    const earlier = archives ? await earlierPurges(topic, archives) : { folder: '', isBegun: false };
+    surveys.push({ ...(await surveyTopic(chat, topic, site)), ...earlier });
   }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)

@@ -700,16 +700,17 @@ describe('what is said', () => {
     });
   });
 
-  test('an emptied channel, by name, has no topics', async () => {
-    const server = await openChatServer({ messages: topicOf('lunch', [1]) });
-    await server.run(`${line} --no-archive`);
+  test.each(['topic list kitchen', 'topic delete kitchen lunch --confirm lunch'])(
+    'an emptied channel, by name, where the server lists no channels: %s',
+    async (words) => {
+      const server = await openChatServer({ messages: topicOf('lunch', [1]) });
+      await server.run(`${line} --no-archive`);
 
-    const { exitCode, stdout } = await server.run('topic list kitchen -o json');
-    const deleted = await server.run(`topic delete kitchen lunch --confirm lunch -o json`);
+      const said = await server.run(`${words} -o json`);
 
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
-    expect(deleted).toMatchObject({ exitCode: 5, error: { hint: 'Give the id of the channel.' } });
-  });
+      expect(said).toMatchObject({ exitCode: 5, error: { hint: 'Give the id of the channel.' } });
+    },
+  );
 });
 
 describe('attached files', () => {
