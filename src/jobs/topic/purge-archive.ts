@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { forward } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
@@ -13,13 +14,12 @@ import type { ArchiveChange, PurgeRecord, PurgeStep } from '../../store/archive/
 import { takenAway } from '../../store/archive/open-archive.ts';
 import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import { archivedMessages, chosenArchive } from '../archive/archived-messages.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
-import { pullArchive } from '../archive/pull-archive.ts';
+import { headFor } from '../archive/pull-order.ts';
 import { formsOf } from '../archive/pull-pages.ts';
 import { shownName, type Topic } from './find-channel.ts';
 import { after, nothingKnown, type PurgeState, type StateCounts } from './purge-state.ts';
-import { topicSelection, type Doomed, type PurgeArchives } from './survey-topics.ts';
+import { checked, queryOf, topicSelection, type Doomed, type PurgeArchives } from './survey-topics.ts';
 
 export interface ArchiveParts {
   archive(folder: string): Promise<OpenArchive>;
@@ -68,11 +68,8 @@ export class PurgeArchive {
       const meanwhile = `another process has just changed the deletion of ${folder}: nothing was deleted`;
       if (purge.stage !== (isBegun ? 'begun' : 'new'))
         throw new Failure('unavailable', meanwhile, { hint: 'Run the same command again.' });
-      // A pull repairs a part with what the server still has, which a purge may have deleted.
-      if (isBegun) await readWhole(folder);
-      await pullTopic(keeping, archive, archived);
       const opened = new PurgeArchive({ ...keeping, archive, purge });
-      await opened.#begin();
+      await opened.#begin(archived);
       return opened;
     } catch (cause) {
       await archive.close().catch(() => undefined);
@@ -150,15 +147,29 @@ export class PurgeArchive {
     return new Date(this.#own.parts.now()).toISOString();
   }
 
-  async #begin(): Promise<void> {
-    const { survey, place, archive, purge, parts } = this.#own;
+  async #begin(archived: (count: number) => void): Promise<void> {
+    const { chat, survey, place, archive, purge, parts } = this.#own;
     const { topic_name, spellings, channel, ids } = survey;
     const { folder } = archive;
-    const whole = await readWhole(folder);
+    const head = await headFor(chat, archive, orderOf(survey, place));
+    if (!archive.head) await archive.setHead(head);
+    const before = await readWhole(folder);
+    for (const part of before.parts)
+      for (const message of (await readPart(folder, part, 'source')).messages)
+        this.#versions.set(message.id, versionOf(message));
+    for (const { message } of before.changes) if (message) this.#versions.set(message.id, versionOf(message));
+    for await (const { messages, history_limited } of checked(
+      chat,
+      survey,
+      forward(chat.raw, queryOf(survey), { anchor: 'oldest' }),
+    )) {
+      if (history_limited && !head.history_limited) await archive.setHead({ ...head, history_limited });
+      await this.add(messages.filter((message) => this.lacks(message)));
+      archived(this.#versions.size);
+    }
+    archive.mark({ complete: true });
     await this.#keepFiles();
-    for await (const message of archivedMessages(await chosenArchive(whole, 'source'), 'source'))
-      this.#versions.set(message.id, versionOf(message));
-    for (const { message } of whole.changes) if (message) this.#versions.set(message.id, versionOf(message));
+    await readWhole(folder);
     const of = { site: place.site, account: place.account, stream_id: channel.stream_id, channel: channel.name };
     await purge.append({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
@@ -195,21 +206,10 @@ export class PurgeArchive {
   }
 }
 
-/** @throws Failure unavailable for a page or the disk */
-async function pullTopic(
-  { chat, survey, place: { site, account, maxFileSize }, parts: { note } }: Keeping,
-  archive: OpenArchive,
-  added: (count: number) => void,
-): Promise<void> {
+function orderOf(survey: Doomed, { site, account, maxFileSize }: PurgeArchives) {
   const options = { channel: [String(survey.channel.stream_id)], topic: [survey.topic_name] };
-  const what = {
-    forms: archiveForms,
-    files: maxFileSize !== undefined,
-    options,
-    selection: () => topicSelection(survey),
-  };
-  const pulling = { note, added, isWhole: archive.parts.length > 0 };
-  await pullArchive({ ...chat, ...chat.raw }, archive, { site, account, ...what }, pulling);
+  const selection = () => topicSelection(survey);
+  return { site, account, forms: archiveForms, files: maxFileSize !== undefined, options, selection };
 }
 
 /** @throws Failure incomplete */

@@ -102,8 +102,13 @@ test('a purge that another process ends meanwhile: nothing is deleted', async ()
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
   const home = emptyHome();
   const full = new Failure('unavailable', 'the disk is full');
+  let isVerified = false;
   const purge = await purgeOf(chat, home, {
-    archive: async (folder) => ({ ...(await archiveIn(folder, home)), missing: () => Promise.reject(full) }),
+    archive: async (folder) => {
+      const archive = await archiveIn(folder, home);
+      return { ...archive, missing: () => (isVerified ? Promise.reject(full) : archive.missing()) };
+    },
+    note: (text) => void (isVerified ||= text.includes('verified')),
   });
 
   await expect(purge.run()).rejects.toThrow('the disk is full');
