@@ -15,6 +15,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
   const wrongs = [
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
     ...sentAgain(ended),
+    ...tooOften(ended),
     ...notSettled(ended, limits),
     ...(limits.some((limit) => /after --settle$/.test(limit)) ? [] : unseenDoubles(ended)),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
@@ -131,6 +132,17 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   });
 }
 
+/** What had no answer is sent again by one run at most --retries times. */
+function tooOften({ server: { posts }, runs }: Ended): string[] {
+  return runs.flatMap((run) => {
+    const most = 1 + Number(/ --retries (\d+)/.exec(run.line)?.[1] ?? 5);
+    const lost = posts.filter(({ client, reply }) => client === run && replies[reply].means === 'open');
+    const users = lost.map(({ user }) => user);
+    const often = [...new Set(users)].filter((user) => users.filter((one) => one === user).length > most);
+    return often.map((user) => `"${run.line}" asked more than ${most} times for a license of ${user}`);
+  });
+}
+
 /** docs/exactly-once.md, The lookup. */
 function notRepeated({ plan: { shape }, runs }: Ended): string[] {
   const isNotRepeated = shape?.filters === 'ignored' && runs.some(({ exit }) => exit === 9);
@@ -156,6 +168,7 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
     habits?.newest ||
     habits?.gaps ||
     shape?.list_shape !== undefined ||
+    shape?.names !== undefined ||
     !mishaps.every(isLost)
   )
     return [];
@@ -394,6 +407,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   // A person looks at a record that is damaged, and removes it.
   if (last?.exit === 3 && last.stderr.includes('is damaged') && ended.plan.runs.some(({ hurt }) => hurt === 'flip'))
     return wrongs;
+  // Two spellings are one license there, which is nobody's but for the one that got it.
+  if (last?.exit === 6 && ended.plan.shape?.names !== undefined) return wrongs;
   // What a list shows is then no key.
   if (last?.exit === 8 && ended.plan.habits?.keys) return wrongs;
   // A license of the history, or of an answer, that a cut list does not show, or that got another name meanwhile.

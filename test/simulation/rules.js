@@ -1,6 +1,6 @@
 /**
  * Rules that keep what docs/exactly-once.md promises. Each is a place in src that the proof takes out (npm run simulate
- * -- --proof): a history of its world must then do wrong, within 60 s of CPU.
+ * -- --proof): a history of its world must then do wrong, within 30 s of CPU.
  * @typedef {import('./bundle.js').Change & { readonly name: string, readonly world: string }} Rule
  */
 
@@ -25,7 +25,6 @@ export const rules = [
       '{ pid: 0, token: brokenToken(await stat(path)) }',
       '{ pid: 1, token: brokenToken(await stat(path)) }',
     ],
-    ["a lock that an error of the disk left is nobody's", '    setOf(abandoned, system).add(me.token);\n', ''],
     [
       'a lock that is cleared away is free at once',
       '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
@@ -88,6 +87,12 @@ export const rules = [
       "if (line.is === 'no answer') {",
     ],
     ['a record that is written again keeps how writes ended', 'if (end) lines.push(summedLine(end));', ''],
+  ]),
+  ...inFile('ensure', 'store/record/write-lines.ts', [
+    ['two spellings of one name exclude one another', 'folded ${foldName(remote_user)}`', 'folded ${remote_user}`'],
+  ]),
+  ...inFile('apply', 'store/record/local-writes.ts', [
+    ["each worker's own line is on disk before its request", 'await this.#own.append({\n', 'void this.#own.append({\n'],
   ]),
   ...inFile('apply', 'store/record/write-lines.ts', [
     [
@@ -161,6 +166,13 @@ export const rules = [
     ],
     ['a repeat is sent only where the list shows nothing', 'if (refusal) return failed(one, refusal);', ''],
   ]),
+  ...inFile('ensure', 'jobs/license/next-step.ts', [
+    [
+      'what has no answer is sent again at most --retries times',
+      'unanswered > (isAgain ? 0 : rules.retries)',
+      'unanswered > 99',
+    ],
+  ]),
   ...inFile('apply', 'jobs/license/next-step.ts', [
     ['a hint decides nothing', "if (by === 'hint') return lookUp(one);", ''],
   ]),
@@ -219,7 +231,11 @@ export const rules = [
       "if (begun.length === 0 || row?.['written'] === begun.length) return;",
       'if (row !== null) return;',
     ],
-    ['a restored ledger lacks what was written last', '? [lackingWrite(settle, this.#restored)] : [];', '? [] : [];'],
+    [
+      'a restored ledger lacks what was written last',
+      'const isLacking = this.#restored + this.#run.settle > this.#host.clock.elapsed();',
+      'const isLacking = false;',
+    ],
     [
       'what had no answer is in the ledger',
       'const ended = this.#waiting.ended.splice(0);',
@@ -255,8 +271,8 @@ export const rules = [
   ...inFile('rename', 'commands/license/changed.ts', [
     [
       'what is printed as changed was sent',
-      'const changed = await changeLicense(change, { ...changing, api });',
-      'const changed = { ...change.found, fields: { ...change.found.fields, ...fields } };',
+      'const license = await changeLicense(asked, { ...changing, api }).catch((cause: unknown) =>\n      refusedMove(cause, after),\n    );',
+      'const license = { ...found, fields: { ...found.fields, ...after } };',
     ],
   ]),
   ...inFile('rosters', 'store/record/write-lines.ts', [
@@ -388,7 +404,7 @@ export const rules = [
     ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
   ]),
   ...inFile('files', 'api/chat/uploads.ts', [
-    ['a page to sign in is no file', "return 'the server returned an HTML page';", 'return undefined;'],
+    ['a page to sign in is no file', '/^(text\\/html|application\\/xhtml)/i.test(type) && ', 'false && '],
     ['a server in trouble refuses no file', 'if (isTrouble(answer.status))', 'if (answer.status === 0)'],
     [
       'an address that no longer works is asked for again',

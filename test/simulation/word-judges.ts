@@ -231,7 +231,7 @@ function tally(names: readonly string[]): Record<string, number> {
 /** The history of a computer tells each license that its runs created once. */
 function untold(ended: Ended): string[] {
   const { plan, computers } = ended;
-  if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
+  if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0) || plan.shape?.names) return [];
   // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
   const { mishaps = [] } = plan;
   if (mishaps.some(({ reply }) => reply === 'other-key') && mishaps.some(({ method }) => method === 'GET')) return [];

@@ -64,16 +64,30 @@ function unrecorded(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   return { runs, mishaps: [{ method: 'POST', nth: 1, reply: 'dropped', commit: chance.pick([2000, 3000, 3900]) }] };
 }
 
-/** Runs for three users share a record, which one of them compacts while others append; one POST creates nothing. */
-function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
-  const pause = (): number => chance.pick([chance.below(250), 1000]);
-  const runs = [
-    { line: ensureAda },
-    { line: ensureOf('ben', false), pause: pause() },
-    { line: ensureOf('cyd', false), pause: pause() },
-    { line: ensureAda, pause: chance.pick([1500, 8000]) },
-  ];
-  return { runs, mishaps: [{ method: 'POST', nth: 1 + chance.below(2), reply: chance.pick(['dropped', 'made']) }] };
+/** Runs for one user under several spellings, at a server that keeps them as one. */
+function spelled(chance: Chance): Pick<LicensingPlan, 'runs' | 'shape' | 'mishaps'> {
+  const lines = ['ada', 'ADA', 'Ada'].map((user) => ensureOf(user, false));
+  const isKilled = chance.happens(0.3);
+  const runs = Array.from({ length: 2 + chance.below(3) }, () => ({
+    line: chance.pick(lines),
+    pause: chance.below(chance.pick([30, 1000])),
+    fate: fateOf(chance, { kill: isKilled, disk: false }, 110),
+  }));
+  const reply = chance.pick(['made', 'dropped'] as const);
+  return {
+    runs,
+    shape: { names: 'lower' },
+    mishaps: [{ method: 'POST', nth: 1, reply, commit: chance.pick([0, 2000]) }],
+  };
+}
+
+/** A server that loses every request. */
+function losing(): Pick<LicensingPlan, 'runs' | 'mishaps'> {
+  const mishaps = Array.from(
+    { length: 8 },
+    (_, index) => ({ method: 'POST', nth: index + 1, reply: 'dropped' }) as const,
+  );
+  return { runs: [{ line: ensureAda, options: '--retries 1' }], mishaps };
 }
 
 /** Workers, their order, how long they take, when the gateway gives up, and which connections break. */
@@ -300,9 +314,9 @@ const ensure: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 5) return { seed, ...hurtRecord(chance) };
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
-    if (seed % 16 === 7) return { seed, ...chance.pick([unwritten, unrecorded])(chance) };
+    if (seed % 16 === 7) return { seed, ...chance.pick([unwritten, unrecorded, losing])(chance) };
     if (seed % 16 === 9) return { seed, ...strangers(chance) };
-    if (seed % 16 === 11) return { seed, ...crossing(chance) };
+    if (seed % 16 === 11) return { seed, ...spelled(chance) };
     if (seed % 16 === 13) return { seed, ...hiding(chance, 4) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
@@ -356,15 +370,21 @@ const create: SimulatedWorld<LicensingPlan> = {
 
 export const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
 
-/** A power cut tears the journal, and the run that goes on with it is killed too. */
-function torn(chance: Chance): Omit<LicensingPlan, 'seed'> {
-  const roster = rosterOf(1 + chance.below(6));
-  const at = (): number => 60 + chance.below(20 + 20 * roster.length);
-  const runs = [
-    { line: applyRoster, fate: { kill: { at: at(), how: 'power' as const, loss: 'drawn' as const } } },
-    { line: applyRoster, after: 0, fate: { kill: { at: at(), how: 'kill' as const } } },
-  ];
-  return { roster, runs };
+/** A roster's run dies while a later worker has just sent its first request, and the next run goes on at once. */
+function secondWorker(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(3 + chance.below(6));
+  const line = `${applyRoster} --concurrency ${chance.pick([2, 4, 8])}`;
+  const kill = { at: 1 + chance.below(40), how: chance.pick(['kill', 'power'] as const), since: 'POST' };
+  const commit = chance.pick([500, 2000, 3900]);
+  const mishaps = roster.map((_row, index) => ({ method: 'POST', nth: index + 1, reply: 'made', commit }) as const);
+  return {
+    roster,
+    runs: [
+      { line, fate: { kill } },
+      { line, after: 0 },
+    ],
+    mishaps,
+  };
 }
 
 /** A roster right after a run that was killed near its POST, at a server that shows licenses late. */
@@ -428,7 +448,7 @@ const apply: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
     if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
     if (seed % 16 === 3) return { seed, ...hidingRoster(chance) };
-    if (seed % 16 === 5) return { seed, ...torn(chance) };
+    if (seed % 16 === 5) return { seed, ...secondWorker(chance) };
     if (seed % 16 === 7) return { seed, ...chance.pick([missing, reviewed])(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };
