@@ -36,7 +36,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'csv-stringify/sync': 'output/csv.ts',
   'fast-string-width': 'output/width.ts',
   'html-to-text': 'output/messages/html-text.ts',
-  htmlparser2: ['store/roster/xml.ts', 'schema/upload.ts'],
+  htmlparser2: 'store/roster/xml.ts',
   pg: 'store/ledger/postgres.ts',
   'sanitize-html': 'output/messages/sanitize.ts',
   undici: 'api/http/route.ts',

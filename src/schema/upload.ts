@@ -1,4 +1,3 @@
-import { Parser } from 'htmlparser2';
 import type { JsonObject } from '../core/json.ts';
 import { percentDecoded } from './url.ts';
 
@@ -25,18 +24,12 @@ export function uploadsIn({ content, content_type }: JsonObject, site: string): 
 
 /** The values of the attributes, each between angle brackets, and the text, where the server leaves some Markdown. */
 function textsIn(html: string): string[] {
-  const values: string[] = [];
-  let text = '';
+  const values = Array.from(html.matchAll(/=(["'])([^<>]*?)\1/g), ([, , value = '']) => `<${decodeEntities(value)}>`);
   // Code may be coloured in pieces.
-  const separate = (tag: string): void => void (text += tag === 'span' ? '' : ' ');
-  const parser = new Parser({
-    onopentagname: separate,
-    onattribute: (_name, value) => void values.push(`<${value}>`),
-    ontext: (piece) => void (text += piece),
-    onclosetag: separate,
-  });
-  parser.end(html);
-  return [...values, text];
+  return [
+    ...values,
+    decodeEntities(html.replace(/<(\/?span\b)?[^<>]*>/g, (_tag, isSpan?: string) => (isSpan ? '' : ' '))),
+  ];
 }
 
 /** The attached file of the server at `site` that a link leads to; undefined for any other, as that of a thumbnail. */
@@ -76,4 +69,26 @@ export function replaceUploads(
       path === undefined ? undefined : replacement(path, address, angled === undefined ? before : `${before}<`);
     return replaced === undefined ? match : replaced + (angled === undefined ? match.slice(address.length) : '');
   });
+}
+
+/** The names of the characters from U+00A0 to U+00FF, in their order. */
+const latin1 =
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest ' +
+  'Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig ' +
+  'agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
+const named: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }),
+  ...latin1.split(' ').map((name, index) => [name, String.fromCodePoint(0xa0 + index)] as const),
+]);
+
+/** A text of HTML with its characters in place of the names and numbers that servers write; the rest stays. */
+function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi,
+    (match: string, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return named.get(name) ?? match;
+      const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : match;
+    },
+  );
 }

@@ -104,7 +104,15 @@ export async function liveOwner(owner: Owner, me: Owner, system: System): Promis
   const liveness = await livenessOf(owner, me, system);
   if (liveness === 'gone') return undefined;
   const name = `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`;
-  return { name, isSeen: liveness === 'running', about: owner.about };
+  const state = liveness === 'running' && owner.space === me.space ? await stateOf(owner.pid) : undefined;
+  const said = state === 'T' ? `${name} (stopped)` : name;
+  return { name: said, isSeen: liveness === 'running', about: owner.about };
+}
+
+/** The letter of proc(5) for a process, where the system has it: `T` is stopped. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const line = await unlessRefused(readFile(`/proc/${pid}/stat`, 'utf8'));
+  return line === undefined ? undefined : afterName(line)[0];
 }
 
 /** What to do about an owner of what that file holds: a sentence. */
