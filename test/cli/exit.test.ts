@@ -364,7 +364,7 @@ const table: readonly Row[] = [
   },
 ];
 
-test.each(table)('exit $exit: $what ($line)', async ({ line, plan, options, exit, code, prints }) => {
+test.each(table)('exit $exit: $what ($line)', async ({ what, line, plan, options, exit, code, prints }) => {
   const service = fakeService();
   plan?.(service);
 
@@ -374,21 +374,11 @@ test.each(table)('exit $exit: $what ($line)', async ({ line, plan, options, exit
   expect(exitCode).toBe(exit);
   if (exit === 0) expect(error).toBeUndefined();
   else expect(error).toMatchObject({ code, exit, message: expect.any(String) as string });
+  // Only what may be run again is retryable: a name that does not exist and a certificate are the same the next time.
+  if (exit === 7) expect(error?.retryable).toBe(!['DNS', 'TLS'].includes(what));
+  else if (exit !== 0 && exit !== 8) expect(error?.retryable).toBe(false);
   if (prints !== undefined) expect(JSON.parse(stdout)).toEqual(prints);
   else expect(stdout).toBe(exit === 8 ? expect.anything() : '');
-});
-
-describe('only what may be run again is retryable', () => {
-  test.each(table.filter(({ exit }) => exit !== 0))('$what', async ({ what, line, plan, options, exit }) => {
-    const service = fakeService();
-    plan?.(service);
-
-    const { error } = await run(service, `${line} -o json`, options);
-
-    // A name that does not exist and a certificate are the same the next time.
-    if (exit === 7) expect(error?.retryable).toBe(!['DNS', 'TLS'].includes(what));
-    if (![7, 8].includes(exit)) expect(error?.retryable).toBe(false);
-  });
 });
 
 test.each([
@@ -496,24 +486,5 @@ describe('each example answer', () => {
     expect(exitCode).toBe(0);
     expect(slept).toHaveLength(1);
     expect(slept[0]).toBeGreaterThanOrEqual(least);
-  });
-});
-
-describe('redirects', () => {
-  test('of a read inside the origin are followed, with the key', async () => {
-    const service = fakeService();
-    service.expect(licenses).reply(302, '', { location: '/v1/license/?all=1' });
-    service.expect(`${licenses}?all=1`).reply(200, ['K']);
-
-    expect(await run(service, 'license list -q')).toMatchObject({ exitCode: 0, stdout: 'K\n' });
-    service.done();
-  });
-
-  test('in a circle end', async () => {
-    const service = fakeService();
-    service.expect(licenses, 6).reply(302, '', { location: '/v1/license/' });
-
-    expect(await run(service, 'license list')).toMatchObject({ exitCode: 6 });
-    service.done();
   });
 });

@@ -35,10 +35,7 @@ describe('what breaks a rule of the specification is exit 2 with nothing sent', 
     ['size 19', size('19')],
     ['size -1', size('-1')],
     ...noIntegers.map((text) => [`size ${JSON.stringify(text)}`, size(text)] as [string, readonly string[]]),
-    ...noIntegers.map(
-      (text) =>
-        [`app code ${JSON.stringify(text)}`, [...user('ada'), '--app-code', text]] as [string, readonly string[]],
-    ),
+    ['app code 01', [...user('ada'), '--app-code', '01']],
     ['edit of nothing', ['license', 'edit', 'K-1']],
     [
       'edit --replace of two fields',
@@ -62,14 +59,11 @@ describe('what breaks a rule of the specification is exit 2 with nothing sent', 
     ['17 digits', ['first-activation', '0013439a017f09c20']],
     ['no hexadecimal digits', ['first-activation', '00:13:43:9A:01:7G']],
     ['two sensors, one of them wrong', ['first-activation', '0013439a017f', 'nonsense']],
-    ...['/x', 'x/', 'a//b', '.', '..', 'a/../b', 'a/./b', '../settings', ''].flatMap((fragment) =>
-      [
-        ['view', 'pin', fragment],
-        ['view', 'hide', fragment],
-        ['view', 'rename', fragment, 'name'],
-        ['view', 'pin', 'inbox', fragment],
-      ].map((args) => [args.join(' '), args] as [string, readonly string[]]),
+    ...['/x', 'x/', 'a//b', '.', '..', 'a/../b', 'a/./b', '../settings', ''].map(
+      (fragment) => [`pin ${fragment}`, ['view', 'pin', 'inbox', fragment]] as [string, readonly string[]],
     ),
+    ['hide x/', ['view', 'hide', 'x/']],
+    ['rename x/', ['view', 'rename', 'x/', 'name']],
     ['rename to a blank name', ['view', 'rename', 'narrow/is/alerted', '  ']],
     ['rename to no name', ['view', 'rename', 'narrow/is/alerted', '']],
     ['rename without a name', ['view', 'rename', 'narrow/is/alerted']],

@@ -59,26 +59,6 @@ if (isWhole)
         await backend.stop();
       }
     });
-
-    test('workers that are killed while a roster is applied', { ...needs('django'), ...needs('proc') }, async () => {
-      const backend = await startDjango(cluster, { DRF_SLOW: '0.3' });
-      try {
-        const { run, home } = operator(backend);
-        writeFileSync(join(home, 'roster.csv'), csv(names.map((name) => [name, 4])));
-        const applied = run('license apply roster.csv --yes --settle 2s --trust-list');
-        for (let kill = 0; kill < 4; kill += 1) {
-          await new Promise((done) => setTimeout(done, 700));
-          backend.killWorker();
-        }
-        const codes = [(await applied).code];
-        while (codes.at(-1) !== 0 && codes.length < 4)
-          codes.push((await run('license apply roster.csv --yes --settle 2s --trust-list')).code);
-        expect(codes.at(-1)).toBe(0);
-        expect((await backend.licenses()).map(({ remote_user }) => remote_user).toSorted()).toEqual(names.toSorted());
-      } finally {
-        await backend.stop();
-      }
-    });
   });
 
 async function liveADay(backend: Backend): Promise<void> {

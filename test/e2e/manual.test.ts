@@ -101,48 +101,6 @@ test('the recipe of retention deletes what is old, and nothing of the two channe
   expect(readdirSync(join(home, 'purged'))).toHaveLength(topics);
 });
 
-test('the recipe of the digest mails what was said, and nothing where nothing was', needs('shell'), async () => {
-  const written = await ranRecipe('digest.txt', [['--since 7d', '--since 2026-03-01']]);
-  const silent = await ranRecipe('digest.txt');
-
-  expect({ code: written.code, silent: silent.code }).toEqual({ code: 0, silent: 0 });
-  expect(readFileSync(join(written.home, 'mailed'), 'utf8')).toMatch(
-    /^-s general: the last seven days team@example.com\n[^]*who has dock 4/,
-  );
-  expect(readdirSync(silent.home)).not.toContain('mailed');
-});
-
-test('the recipe for legal has every message of the user, and the files of these alone', needs('shell'), async () => {
-  const { code, home, sandbox } = await ranRecipe('legal.sha256');
-
-  expect(code).toBe(0);
-  const ids = readFileSync(join(home, 'legal.ndjson'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { id: number }).id);
-  const seen = new Set([1, 2, 3, 5, 7]);
-  const hers = sandbox.state.messages().filter((row) => row.sender_id === 10 && seen.has(row.stream_id ?? 0));
-  expect(ids.toSorted((one, other) => one - other)).toEqual(hers.map(({ id }) => id));
-  expect(readdirSync(join(home, 'legal'))).toEqual(expect.arrayContaining(['index.html']));
-});
-
-test('the recipe of sensors names the users whose license was the first of none', needs('shell'), async () => {
-  const unused = 'echo D4:22:CD:00:03:99 >> sensors.csv\n';
-  const { code, stdout } = await ranRecipe('act.csv', [['chatelaine first', `${unused}chatelaine first`]]);
-
-  expect(code).toBe(0);
-  const users = stdout
-    .trimEnd()
-    .split('\n')
-    .map((row) => row.split('\t')[1]);
-  expect(users.toSorted()).toEqual([
-    `O'Neill, "Gait" & Sons`,
-    'clinic-north/gait-lab',
-    'dr.abara@clinic-south.example',
-    'physio-7740',
-  ]);
-});
-
 test('the recipe of a key masks it first, and gives it to others on standard input alone', needs('shell'), async () => {
   const { code, stdout, home } = await ranRecipe('add-mask');
 

@@ -14,8 +14,6 @@ export interface Backend {
   readonly token: string;
   /** Every license of the database, in the order of its creation. */
   licenses(): Promise<readonly { readonly remote_user: string; readonly size_allowance: number }[]>;
-  /** Processes of gunicorn that carry requests out; killed, they lose what they have. */
-  killWorker(): void;
   stop(): Promise<void>;
 }
 
@@ -72,10 +70,6 @@ export async function startDjango(cluster: Cluster, variables: Readonly<Record<s
         readonly remote_user: string;
         readonly size_allowance: number;
       }[],
-    killWorker() {
-      const [worker] = readFileSync(`/proc/${server.pid ?? 0}/task/${server.pid ?? 0}/children`, 'utf8').split(' ');
-      if (worker !== undefined) process.kill(Number(worker), 'SIGKILL');
-    },
     async stop() {
       server.kill('SIGTERM');
       await ended;
