@@ -7,12 +7,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { mutantsOf, mutated, probed } from './mutate/mutants.js';
 import { showUsage } from './usage.js';
 
 /** @typedef {import('./mutate/mutants.js').Mutant} Mutant */
 
 showUsage(import.meta.filename);
+// It loads the compiler, which a question for the usage does without.
+const { mutantsOf, mutated, probed } = await import('./mutate/mutants.js');
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '50' },
