@@ -11,7 +11,8 @@ import { openRunHistory, runNames } from '../jobs/license/run-history.ts';
 import { RunLedgers } from '../jobs/license/run-ledgers.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
-import { openConnections, type Connections, openAccounts } from './connections.ts';
+import { openAccounts } from './accounts.ts';
+import { Connections } from './connections.ts';
 import { isInteractive, readBytes, readInputText } from './input.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
@@ -45,7 +46,6 @@ export async function openSession(
   aim: 'read' | 'write',
 ) {
   const { host, options, messages, signal, again } = running;
-  const { clock } = host;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
   const kept: Parameters<Disk['record']['untilWritten']>[0][] = [];
@@ -56,7 +56,7 @@ export async function openSession(
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
   const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly, runName: runNames() };
   const ledgers = new RunLedgers(run);
-  const connections = openConnections(
+  const connections = new Connections(
     running,
     (call) => planned.push(call),
     () => ledgers.unanswered(),
@@ -67,10 +67,7 @@ export async function openSession(
     signal,
     again,
     checkFields,
-    program: {
-      saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
-      surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
-    },
+    program,
     ...accounts,
     keys: {
       ...accounts.keys,
@@ -92,28 +89,16 @@ export async function openSession(
       untilWritten: (record) => void kept.push(record),
     },
     ledgers,
-    clock: {
-      now: () => clock.now(),
-      serverNow: connections.serverNow,
-      checkZone: () => checkZone(host.system.env),
-      elapsed: () => clock.elapsed(),
-      random: () => clock.random(),
-      sleep: (span) => clock.sleep(span, signal),
-    },
+    clock: { ...clockOf(running), serverNow: () => connections.serverNow() },
   };
+  const places = aim === 'write' ? accounts.accounts.places : () => [];
   return {
     context,
     planned,
-    hasWritten: connections.hasWritten,
+    hasWritten: () => connections.hasWritten(),
     concluded,
     /** The last lines of the run. */
-    conclusions: () => {
-      const unnamed = (place: string) => !concluded.some((line) => line.includes(place.replace(/^.*, /, '')));
-      const places = aim === 'write' ? accounts.accounts.places().filter(unnamed) : [];
-      if (places.length === 0) return concluded;
-      const [first, ...others] = concluded;
-      return [[first, `on ${places.join(' and ')}`].filter(Boolean).join(' '), ...others];
-    },
+    conclusions: () => conclusionsWith(concluded, places()),
     async finish(): Promise<void> {
       for (const record of kept) {
         await record.finish();
@@ -126,6 +111,29 @@ export async function openSession(
       await Promise.all([sandbox.close(), ledgers.close()]);
     },
   };
+}
+
+const program: Context['program'] = {
+  saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
+  surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
+};
+
+function clockOf({ host: { clock, system }, signal }: RunParts): Omit<Context['clock'], 'serverNow'> {
+  return {
+    now: () => clock.now(),
+    checkZone: () => checkZone(system.env),
+    elapsed: () => clock.elapsed(),
+    random: () => clock.random(),
+    sleep: (span) => clock.sleep(span, signal),
+  };
+}
+
+/** The first line names the places of the run that no line names. */
+function conclusionsWith(concluded: readonly string[], places: readonly string[]): readonly string[] {
+  const unnamed = places.filter((place) => !concluded.some((line) => line.includes(place.replace(/^.*, /, ''))));
+  if (unnamed.length === 0) return concluded;
+  const [first, ...others] = concluded;
+  return [[first, `on ${unnamed.join(' and ')}`].filter(Boolean).join(' '), ...others];
 }
 
 /** The two services, whose credential is found out when the first call is made. */
@@ -150,7 +158,7 @@ function services(
       return checkingPlaces(chat, (span) => clock.sleep(span, signal));
     },
     servers: {
-      presume: connections.presume,
+      presume: (limits) => connections.presume(limits),
       licensingAs: (credential) =>
         loaded(code.licensing).licensingApi(async () => connections.licensing(credential), clock.random),
       chatAs(credential) {

@@ -1,0 +1,105 @@
+import { kinds, urlOf } from '../schema/profile.ts';
+import { serverOf } from '../schema/url.ts';
+import {
+  type ChatCredential,
+  Credentials,
+  environmentCredential,
+  type LicensingCredential,
+  refuseReadOnly,
+} from '../store/account/credentials.ts';
+import { isGuarded, unknownVariables } from '../commands/environment.ts';
+import type { Accounts, Keys } from '../commands/context.ts';
+import { Secret } from '../core/secret.ts';
+import { namesIn } from '../core/table-names.ts';
+import type { Clock } from '../core/system.ts';
+import { readHeaderLines, keyFrom, readKeyFile, readSecretFile } from '../store/account/secrets.ts';
+import { openProfiles } from '../store/account/profiles.ts';
+import { canOthersRead } from '../store/disk/private.ts';
+import { keyHider } from './typed.ts';
+import type { RunParts } from './values.ts';
+import { isInteractive, readInputLine, readInputText } from './input.ts';
+import { truncate } from './messages.ts';
+import type { EmbeddedSandbox } from './sandbox.ts';
+
+/** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */
+export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: 'read' | 'write'): Accounts & OwnKeys {
+  const { host, options, redactor, signal } = running;
+  const { system } = host;
+  let hide: ReturnType<typeof keyHider> | undefined;
+  // A wait for the lock of the configuration ends with the command.
+  const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
+  const profiles = openProfiles(system, clock);
+  const { refuseUnknown } = profiles;
+  // A dry run changes nothing that is stored; a name that is not known is refused all the same.
+  const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
+  const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
+  const runKeyCommand = keyCommandRunner(running);
+  const credentials = new Credentials(system, profiles, runKeyCommand, signal);
+  const chosen = { profile: options.profile, typed: options.typed.has('profile') };
+  const source = options.sandbox ? sandbox : credentials;
+  const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
+  const places = new Set<string>();
+  const noted = async <C extends LicensingCredential | ChatCredential>(found: Promise<C>): Promise<C> => {
+    const account = await found;
+    const { kind, profile } = account;
+    const isStored = profile !== undefined && !options.sandbox;
+    if (isStored && (await profiles.all()).filter((one) => one.kind === kind).length > 1)
+      places.add(`${new URL(urlOf(account)).host}, profile ${profile}`);
+    const credential = isReadOnly ? { ...account, read_only: true } : account;
+    if (aim === 'write') refuseReadOnly(credential);
+    return credential;
+  };
+  return {
+    licensingAccount: (choice) => noted(source.licensing({ ...chosen, ...choice })),
+    chatAccount: () => noted(source.chat(chosen)),
+    accounts: {
+      licensingApps: () => source.licensingApps(),
+      places: () => [...places],
+      unknownVariables: () => unknownVariables(system.env),
+      environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
+      profiles: () => shownProfiles,
+      async credentialOf(name) {
+        const profile = await profiles.find(name);
+        return profile?.kind === 'chat'
+          ? credentials.chat({ profile: name })
+          : credentials.licensing({ profile: name });
+      },
+      identityOf: (account) =>
+        options.sandbox ? 'sandbox' : serverOf('site' in account ? account.site : account.base_url),
+    },
+    keys: keysOf(running, runKeyCommand),
+    secrets: {
+      hide: (text) => redactor.watch(new Secret(text)),
+      clean: (text) => truncate((hide ??= keyHider(running.typed))(redactor.clean(text))),
+    },
+  };
+}
+
+type KeySources = Omit<Keys['keys'], 'fromPassword'>;
+type OwnKeys = Pick<Keys, 'secrets'> & { readonly keys: KeySources };
+
+function keysOf(running: RunParts, fromCommand: KeySources['fromCommand']): KeySources {
+  const { redactor, signal } = running;
+  const { system } = running.host;
+  return {
+    fromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
+    fromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
+    fromCommand,
+    async headers(file) {
+      if (file === '-') return readHeaderLines(await readInputText(running, file), 'standard input');
+      return readHeaderLines(await readSecretFile(file, '--header-file', system, signal), file);
+    },
+    othersCanRead: (file) => canOthersRead(file, system),
+  };
+}
+
+function keyCommandRunner({ host, options, messages, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
+  return async (command) => {
+    const { runKeyCommand } = await import('../store/account/key-command.ts');
+    const verbose = options.verbose ? messages.note : undefined;
+    // Its input is ours: what a pipe holds is not for it.
+    const interactive = host.stdin.isTTY === true && isInteractive(host, options);
+    const { system, alarm } = host;
+    return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
+  };
+}
