@@ -7,7 +7,7 @@ import type { Rules } from '../../jobs/license/case.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LicensingCredential } from '../../store/account/credentials.ts';
+import type { LicensingCredential, StoredApp } from '../../store/account/credentials.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
@@ -81,8 +81,13 @@ export async function openGiving(
   const asks = wants === 'another license' && interactive() && !options.yes;
   const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants, asks };
   const api = context.licensing({ app_code: typed });
+  const others = async (): Promise<readonly StoredApp[]> =>
+    (await context.accounts.licensingApps()).filter(
+      (app) => app.app_code !== app_code && context.accounts.identityOf(app) === context.accounts.identityOf(account),
+    );
   const lookups = new Lookups({
-    licensing: () => api,
+    licensing: (code) => (code === app_code ? api : context.licensing({ row_app_code: code })),
+    siblings: async () => (await others()).map((app) => app.app_code),
     elapsed: context.clock.elapsed,
     trustList: allowed.trust_list === true,
   });

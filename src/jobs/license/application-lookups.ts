@@ -169,14 +169,21 @@ export class ApplicationLookups {
     return inconclusive(text, `If there are no more, repeat with --trust-list. Look with: ${list}`);
   }
 
+  /** A key that is listed for two applications is nobody's. */
+  whyShared(licenses: readonly License[]): Failure | undefined {
+    for (const row of licenses) {
+      const applications = this.#requests.applicationsOf(row);
+      if (applications.length > 1) return ofSeveral(row, applications);
+    }
+    return undefined;
+  }
+
   /** @param others licenses of names that may be the user's */
   #judge(found: readonly License[], others: readonly License[]): LookupResult {
     const isOfApp = (likeness: 'exact' | 'near') => (row: License) => likenessOfApp(row, this.#app_code) === likeness;
     const [one, ...more] = distinct(found.filter(isOfApp('exact')));
-    for (const row of one ? [one, ...more] : []) {
-      const applications = this.#requests.applicationsOf(row);
-      if (applications.length > 1) return { shows: 'incomplete', failure: ofSeveral(row, applications) };
-    }
+    const failure = one && this.whyShared([one, ...more]);
+    if (failure) return { shows: 'incomplete', failure };
     if (one) return { shows: 'licenses', licenses: [one, ...more] };
     const near = [
       ...found.filter(isOfApp('near')),

@@ -12,6 +12,8 @@ export interface LookupWorld {
   readonly elapsed: () => Milliseconds;
   /** A list without a total counts (`--trust-list`). */
   readonly trustList: boolean;
+  /** Other applications of the server, which may list the key of a row that names none. */
+  readonly siblings?: () => Promise<readonly number[]>;
 }
 
 /** Of each key whose rows name no application, which list it: where several do, it is nobody's. */

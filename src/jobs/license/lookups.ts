@@ -43,7 +43,14 @@ export class Lookups {
    * the call. @throws Failure where the server does not answer, or refuses
    */
   async lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames): Promise<Lookup> {
-    return this.#of(app_code).lookUp(remote_user, names);
+    const own = this.#of(app_code);
+    const found = await own.lookUp(remote_user, names);
+    const { siblings } = this.#world;
+    const isNamed = ({ fields }: License) => fields['app_code'] !== undefined && fields['app_code'] !== null;
+    if (!siblings || found.shows !== 'licenses' || found.licenses.every(isNamed)) return found;
+    for (const other of await siblings()) await this.#of(other).lookUp(remote_user, 'given').catch(orNothing);
+    const failure = own.whyShared(found.licenses);
+    return failure ? { ...found, shows: 'incomplete', failure } : found;
   }
 
   /** The list of all licenses is the lookup there, as far as is known. */
@@ -121,6 +128,11 @@ export class Lookups {
     this.#applications.set(app_code, application);
     return application;
   }
+}
+
+/** What another application's key cannot look up says nothing. */
+function orNothing(cause: unknown): void {
+  if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
 }
 
 function noKey(remote_user: string, why: string): Failure {
