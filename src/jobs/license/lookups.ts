@@ -4,7 +4,6 @@
  */
 import { isMasked, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult } from './application-lookups.ts';
 import type { LicenseUser } from './license-user.ts';
@@ -17,7 +16,6 @@ export interface ListedUsers {
   readonly counted: ReadonlySet<number>;
   /** Users of the lists, up to a number, who were not asked for; none of a list that was not read to its end. */
   readonly unasked: readonly LicenseUser[];
-  readonly sentAt: Milliseconds;
 }
 
 /** The license that a GET of an answered key returns. */
@@ -60,7 +58,6 @@ export class Lookups {
 
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
   async list(users: readonly LicenseUser[]): Promise<ListedUsers> {
-    const sentAt = this.#world.elapsed();
     const names = new Map<number, Set<string>>();
     for (const { app_code, remote_user } of users)
       names.set(app_code, (names.get(app_code) ?? new Set()).add(remote_user));
@@ -72,7 +69,6 @@ export class Lookups {
         .map((remote_user) => ({ app_code, remote_user })),
     );
     return {
-      sentAt,
       counted,
       unasked,
       resultOf: ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user),

@@ -1,4 +1,4 @@
-import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields } from '../../schema/license.ts';
@@ -47,23 +47,8 @@ function isUndoOf(later: PastChange, change: PastChange): boolean {
  */
 export async function planUndo(changes: readonly PastChange[], lookups: Pick<Lookups, 'lookUp'>): Promise<UndoStep[]> {
   const steps: UndoStep[] = [];
-  for (const change of joinChanges(changes)) steps.push({ change, undo: await undoOf(change, lookups) });
+  for (const change of changes) steps.push({ change, undo: await undoOf(change, lookups) });
   return steps;
-}
-
-/** Several changes of one license are one: from what it was before the first to what the last one left. */
-function joinChanges(changes: readonly PastChange[]): PastChange[] {
-  const joined: PastChange[] = [];
-  for (const change of changes) {
-    const isSame = ({ app_code, license_code_end: end, remote_user }: PastChange): boolean =>
-      app_code === change.app_code && end === change.license_code_end && remote_user === userBefore(change);
-    const at = joined.findIndex(isSame);
-    const earlier = joined[at];
-    const { size_allowance_before } = earlier ?? change;
-    if (earlier) joined[at] = { ...change, remote_user_before: userBefore(earlier), size_allowance_before };
-    else joined.push(change);
-  }
-  return joined;
 }
 
 function userBefore({ remote_user, remote_user_before }: PastChange): string {
@@ -79,15 +64,12 @@ async function undoOf(change: PastChange, lookups: Pick<Lookups, 'lookUp'>): Pro
     if (found.shows === 'incomplete') throw found.failure;
     return found.shows === 'licenses' ? found.licenses : [];
   };
-  const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
-    const text = asSize?.toString();
-    const ofSize = (await licensesOf(name)).filter(
-      (one) => text === undefined || textOf(one, 'size_allowance') === text,
+  const find = async (name: string, asSize = size_allowance): Promise<readonly License[]> =>
+    (await licensesOf(name)).filter(
+      (one) => (asSize === undefined || sizeOf(one) === asSize) && (end === undefined || one.key?.endsWith(end)),
     );
-    return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
-  };
   if (app !== undefined) return { is: 'refused', why: `it was moved from application ${app}` };
-  const [left, ...others] = await find(remote_user, size_allowance);
+  const [left, ...others] = await find(remote_user);
   if (!left || others.length > 0) {
     const [before, ...more] = await find(user, size);
     if (before && more.length === 0 && !left) return { is: 'done', license: before };

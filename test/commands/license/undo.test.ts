@@ -116,19 +116,6 @@ test('a roster is undone as a whole: sizes go back, and what was created is name
   expect(after.filter(({ remote_user }) => remote_user !== 'ben')).toEqual(JSON.parse(before));
 });
 
-test('two changes of one license by one run are undone as one', async () => {
-  const { run } = await openSandbox();
-  const home = emptyHome();
-  const first = await run(`license edit ${code} --remote-user eva --size-allowance 6`, { home });
-  const second = await run(`license edit ${code} --remote-user ida --size-allowance 7`, { home });
-  changeHistory(home, (text) => text.replaceAll(runOf(first), runOf(second)));
-  const undone = await run(`license undo ${runOf(second)} -y -o json`, { home });
-  expect(undone.exitCode).toBe(0);
-  expect(JSON.parse(undone.stdout)).toMatchObject([
-    { remote_user: user, size_allowance: 4, remote_user_before: 'ida', size_allowance_before: 7, status: 'undone' },
-  ]);
-});
-
 test('a retired license comes back, but not beside one that its user has by now', async () => {
   const { run } = await openSandbox();
   const home = emptyHome();
