@@ -195,7 +195,7 @@ export const rules = [
   ]),
   ...inFile('apply', 'jobs/license/creation-requests.ts', [
     ['the first creation is found before the second is sent', 'if (this.#isProved(one.asked)) return', 'return'],
-    ['a first creation that no list shows bars the next ones', 'this.#state.stop(stillOpen(open));', ''],
+    ['a first creation that no list shows bars the next ones', 'this.#ports.state.stop(stillOpen(open));', ''],
     [
       'a first creation of a moment ago is looked for again',
       'if (!shown && wait > 0) {',

@@ -142,22 +142,23 @@ export async function editedFrom(
 ): Promise<License> {
   refuse(answer, 'no license has this code');
   const error = errorInside(answer, 'license');
-  if (error) return readBack({ failure: error, isSilent: false }, view, edit);
-  const license = findLicense(answer, connection);
+  const license = error ? undefined : findLicense(answer, connection);
   const signs = license ? signsOfAnother(license, edit) : [];
   const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;
   if (license && differences.length === 0 && missingIn(license, edit).length === 0) return withCode(license, edit);
-  const isSilent = differences.length === 0;
   const also = signs.length > 0 ? ': another license may have been changed' : '';
-  const what = isSilent ? 'a response that does not show it' : `${differences.join(', ')}${also}`;
-  const failure = uncertain(`the server answered the change with ${what}`, { http: answer.http });
-  return readBack({ failure, isSilent }, view, edit);
-}
-
-/** What the response to a change leaves open; a silent one says nothing against it. */
-interface Doubt {
-  readonly failure: Failure;
-  readonly isSilent: boolean;
+  const what = differences.length > 0 ? `${differences.join(', ')}${also}` : 'a response that does not show it';
+  const failure = error ?? uncertain(`the server answered the change with ${what}`, { http: answer.http });
+  const read = await view().catch((cause: unknown) => {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    throw failure.as(failure.kind, `${failure.message}; the license could not be read back: ${cause.message}`);
+  });
+  const left = [...new Set([...signsOfAnother(read, edit), ...differencesFrom(edit.fields, read)])];
+  if (left.length > 0)
+    throw failure.as('rejected', `${failure.message}; read back, the license has ${left.join(', ')}`);
+  // Some servers never show a value: only a response that says nothing against the change is then enough.
+  if ((error || differences.length > 0) && missingIn(read, edit).length > 0) throw failure;
+  return withCode(read, edit);
 }
 
 function missingIn(license: License, { fields }: Edit): readonly string[] {
@@ -169,20 +170,4 @@ function withCode({ key, fields }: License, { code }: Edit): License {
   if (key !== undefined && !isMasked(key)) return { key, fields };
   const whole = Object.entries(fields).map(([name, value]) => [name, value === key ? code : value] as const);
   return { key: code, fields: Object.fromEntries(whole) };
-}
-
-/** Reads the license once: it must be as asked. Some servers never show a value, which contradicts nothing. */
-async function readBack({ failure, isSilent }: Doubt, view: () => Promise<License>, edit: Edit): Promise<License> {
-  let license: License;
-  try {
-    license = await view();
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    throw failure.as(failure.kind, `${failure.message}; the license could not be read back: ${cause.message}`);
-  }
-  const differences = [...new Set([...signsOfAnother(license, edit), ...differencesFrom(edit.fields, license)])];
-  if (differences.length > 0)
-    throw failure.as('rejected', `${failure.message}; read back, the license has ${differences.join(', ')}`);
-  if (!isSilent && missingIn(license, edit).length > 0) throw failure;
-  return withCode(license, edit);
 }

@@ -60,7 +60,6 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
       return {
         ...pageEnd(answer),
         rows: found.map((row) => rowOf(row, answer, connection)),
-        count: found.length,
         answer,
       };
     } catch (cause) {

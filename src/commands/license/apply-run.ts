@@ -14,6 +14,7 @@ import {
 } from '../../jobs/license/plan.ts';
 import { differencesTo, plannedRows } from '../../jobs/license/reviewed-plan.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
+import { RunState } from '../../jobs/license/give-ports.ts';
 import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
@@ -61,7 +62,12 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       plan.rows.filter(({ status }) => status === 'unchanged'),
       job,
     );
-    for await (const row of applyRoster(plan, { ...applying, recorded, several })) {
+    for await (const row of applyRoster(plan, {
+      ...applying,
+      recorded,
+      several,
+      state: new RunState(context.signal),
+    })) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
     }
@@ -109,7 +115,7 @@ function applyingOf(
   job: Job,
   writing: Writing,
   context: ApplyingParts,
-): Omit<Applying, 'recorded' | 'several'> {
+): Omit<Applying, 'recorded' | 'several' | 'state'> {
   const progress = context.progress('licenses', plan.rows.length);
   const shown = { where: inTargets(job.targets), again: context.again(), progress, names: 'given' } as const;
   return { ...context, ...context.clock, ...job, ...writing, ...shown };

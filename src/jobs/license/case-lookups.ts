@@ -4,20 +4,18 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { LookupResult } from './application-lookups.ts';
 import { after, answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
-import type { GivePorts, RunState } from './give-ports.ts';
+import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { nextStep } from './next-step.ts';
 import { pauseAfter } from './pending-writes.ts';
 
 export class CaseLookups {
   readonly #ports: GivePorts;
-  readonly #state: RunState;
   /** Called for each user whom the filter shows. */
   readonly #found: (asked: Case['asked']) => void;
 
-  constructor(ports: GivePorts, state: RunState, found: (asked: Case['asked']) => void) {
+  constructor(ports: GivePorts, found: (asked: Case['asked']) => void) {
     this.#ports = ports;
-    this.#state = state;
     this.#found = found;
   }
 
@@ -64,8 +62,8 @@ export class CaseLookups {
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
       const isOptional = rules.wants === 'another license' && !one.sent;
-      if (isOptional ? failure.isInterruption : this.#state.isEndedBy(failure)) throw failure;
-      if (!isOptional && placesOf(one.asked.app_code).isEndedBy(failure)) this.#state.stop(failure);
+      if (isOptional ? failure.isInterruption : this.#ports.state.isEndedBy(failure)) throw failure;
+      if (!isOptional && placesOf(one.asked.app_code).isEndedBy(failure)) this.#ports.state.stop(failure);
       return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
     }
   }

@@ -12,7 +12,7 @@ import { limiter } from '../work/pool.ts';
 import type { CaseLookups } from './case-lookups.ts';
 import { after, answerOf, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
-import type { GivePorts, RunState } from './give-ports.ts';
+import type { GivePorts } from './give-ports.ts';
 import { completeHistory } from './history.ts';
 import type { LicenseUser } from './license-user.ts';
 import { nextStep } from './next-step.ts';
@@ -21,7 +21,6 @@ import type { Places, Sent } from './places.ts';
 
 export class CreationRequests {
   readonly #ports: GivePorts;
-  readonly #state: RunState;
   readonly #lookups: CaseLookups;
   /** The server answered a POST, whose license no list has shown yet. */
   readonly #answered: (asked: LicenseFields, creation: AnsweredCreation) => void;
@@ -33,12 +32,10 @@ export class CreationRequests {
 
   constructor(
     ports: GivePorts,
-    state: RunState,
     lookups: CaseLookups,
     answered: (asked: LicenseFields, creation: AnsweredCreation) => void,
   ) {
     this.#ports = ports;
-    this.#state = state;
     this.#lookups = lookups;
     this.#answered = answered;
   }
@@ -72,7 +69,7 @@ export class CreationRequests {
     let sent = await this.#send(one, before, 'first');
     if (sent === one) return one;
     try {
-      while (answerOf(sent) && !this.#state.stopped) {
+      while (answerOf(sent) && !this.#ports.state.stopped) {
         const step = nextStep(sent, rules);
         if (step.do !== 'look up' && step.do !== 'view key') break;
         sent = await this.#lookups.perform(sent, step);
@@ -80,14 +77,15 @@ export class CreationRequests {
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
       // An answered license is reported whatever ends the run.
-      this.#state.stop(cause);
+      this.#ports.state.stop(cause);
     }
     const step = nextStep(sent, rules);
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
       this.#provedOf(sent.asked.app_code).add(first);
       this.found(sent.asked);
-    } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent)) this.#state.stop(notFound(sent));
+    } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
+      this.#ports.state.stop(notFound(sent));
     return sent;
   }
 
@@ -120,7 +118,7 @@ export class CreationRequests {
         shown = await this.#lookFor(open, asked);
       }
       if (!shown) {
-        this.#state.stop(stillOpen(open));
+        this.#ports.state.stop(stillOpen(open));
         return;
       }
       // Lists may hide it again: the history keeps it.
@@ -146,7 +144,7 @@ export class CreationRequests {
   async #send(one: Case, before: Case['before'], turn: 'first' | 'any'): Promise<Case> {
     const { placesOf, rules, signal, elapsed, note, concurrency } = this.#ports;
     const { asked, unanswered } = one;
-    if (this.#state.stopped) return one;
+    if (this.#ports.state.stopped) return one;
     const places = placesOf(asked.app_code);
     if (!one.sent) await this.#ports.warnOfFormer?.(asked);
     for (const { id } of one.recorded?.pending ?? []) await places.pending.end(id, { is: 'not carried out' });
@@ -177,7 +175,7 @@ export class CreationRequests {
     } catch (cause) {
       if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
       if (!signal.aborted && !cause.isInterruption) throw cause;
-      this.#state.stop(cause);
+      this.#ports.state.stop(cause);
       return { value: 'interrupted', end: 'no answer' };
     }
   }
@@ -201,7 +199,7 @@ export class CreationRequests {
       return settled;
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      this.#state.stop(cause);
+      this.#ports.state.stop(cause);
       if (signal.aborted || cause.isInterruption) return sent;
       const result = { shows: 'no answer', failure: cause } as const;
       return after(sent, { event: 'looked up', seen: { by: 'lookup', isSettled: true, result } });

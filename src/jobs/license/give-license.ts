@@ -3,10 +3,10 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { caseOf, type Case } from './case.ts';
 import { createdInWords, openInWords, similarTo } from './case-words.ts';
 import { Giving } from './give.ts';
-import type { GivePorts } from './give-ports.ts';
+import { RunState, type GivePorts } from './give-ports.ts';
 import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
 
-interface GivingOne extends Omit<GivePorts, 'several' | 'agree' | 'concurrency' | 'names'> {
+interface GivingOne extends Omit<GivePorts, 'several' | 'state' | 'agree' | 'concurrency' | 'names'> {
   /** Rejects where a person does not want another license; elsewhere it is a warning. */
   readonly agree?: (reason: string) => Promise<void>;
 }
@@ -24,10 +24,11 @@ interface GivenLicense extends CaseOutcome {
  * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
 export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise<GivenLicense> {
+  const state = new RunState(one.signal);
   const { signal, agree, warn, history, lookups } = one;
   const several: GivePorts['several'] = new Map();
   const say = agree && ((before: Case) => sayBefore(before, agree, warn));
-  const ports: GivePorts = { ...one, concurrency: 1, names: 'all forms', agree: say, several };
+  const ports: GivePorts = { ...one, concurrency: 1, names: 'all forms', agree: say, several, state };
   let outcome: CaseOutcome | undefined;
   const giving = new Giving(ports, {
     answered: () => undefined,
@@ -37,7 +38,7 @@ export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise
     },
   });
   await giving.run([caseOf(asked)]);
-  const { stopped } = giving.state;
+  const { stopped } = state;
   const { license, failure, warning, unread } = outcome ?? {};
   if (warning !== undefined) warn(warning);
   if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');

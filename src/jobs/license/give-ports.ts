@@ -11,6 +11,7 @@ import type { Lookups } from './lookups.ts';
 import type { Places } from './places.ts';
 
 export interface GivePorts {
+  readonly state: RunState;
   readonly rules: Rules;
   readonly concurrency: number;
   /** The spellings that are looked up. */

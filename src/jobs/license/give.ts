@@ -13,7 +13,7 @@ import { after, answerOf, type Case, type End, type Step } from './case.ts';
 import { severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
-import { RunState, type GivePorts } from './give-ports.ts';
+import type { GivePorts } from './give-ports.ts';
 import { completeHistory, isChangeOf, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereStopped } from './next-step.ts';
@@ -28,7 +28,6 @@ export interface GiveReport {
 type Phase = 'now' | 'wait' | 'confirm';
 
 export class Giving {
-  readonly state: RunState;
   readonly #ports: GivePorts;
   readonly #lookups: CaseLookups;
   readonly #creations: CreationRequests;
@@ -43,14 +42,11 @@ export class Giving {
   constructor(ports: GivePorts, report: GiveReport) {
     this.#ports = ports;
     this.#report = report;
-    this.state = new RunState(ports.signal);
-    this.#lookups = new CaseLookups(ports, this.state, (asked) => this.#creations.found(asked));
-    this.#creations = new CreationRequests(ports, this.state, this.#lookups, (asked, creation) =>
-      report.answered(asked, creation),
-    );
+    this.#lookups = new CaseLookups(ports, (asked) => this.#creations.found(asked));
+    this.#creations = new CreationRequests(ports, this.#lookups, (asked, creation) => report.answered(asked, creation));
   }
 
-  /** Carries each case to its end. What ends the run early is in `state`; it rejects with no Failure. */
+  /** Carries each case to its end. What ends the run early is in its state; it rejects with no Failure. */
   async run(cases: Iterable<Case>): Promise<void> {
     const { signal, note } = this.#ports;
     const sayWait = (): void => {
@@ -64,7 +60,7 @@ export class Giving {
       await this.#confirmAll();
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      this.state.stop(cause);
+      this.#ports.state.stop(cause);
     } finally {
       signal.removeEventListener('abort', sayWait);
     }
@@ -72,7 +68,7 @@ export class Giving {
   }
 
   async #each(cases: Iterable<Case>, work: (one: Case) => Promise<void>): Promise<void> {
-    const { state } = this;
+    const { state } = this.#ports;
     const untilOver = function* (): Generator<Case> {
       for (const one of cases) {
         if (state.isOver) return;
@@ -92,7 +88,7 @@ export class Giving {
     try {
       for (; step.do !== 'end'; step = nextStep(one, rules)) {
         const isGathered = step.do === 'look up' && step.when === 'with others' && phase !== 'confirm';
-        if (isGathered || this.state.isOver) {
+        if (isGathered || this.#ports.state.isOver) {
           if (one.sent) this.#waiting.set(one.asked, one);
           return;
         }
@@ -153,8 +149,8 @@ export class Giving {
   /** A failure of one user, or of the run. */
   async #failed(one: Case, failure: Failure, step: Step): Promise<void> {
     const { placesOf, rules } = this.#ports;
-    const isEnd = this.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
-    if (isEnd) this.state.stop(failure);
+    const isEnd = this.#ports.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
+    if (isEnd) this.#ports.state.stop(failure);
     // A user without a request that a refused key ends says so.
     if (isEnd && (one.sent || (failure.kind !== 'auth' && failure.kind !== 'config'))) {
       if (one.sent) this.#waiting.set(one.asked, one);
@@ -202,7 +198,7 @@ export class Giving {
   /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */
   async #confirmAll(): Promise<void> {
     const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
-    if (this.state.isOver || all.length === 0) return;
+    if (this.#ports.state.isOver || all.length === 0) return;
     const list = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
     await this.#each(all, async (one) => {
       const result = list?.resultOf(one.asked);
@@ -214,13 +210,13 @@ export class Giving {
   /** Reports the rest once the run has ended. */
   async #end(): Promise<void> {
     const { rules, lookups, warn, several } = this.#ports;
-    const isChecked = rules.wants === 'one license' && !this.state.stopped;
+    const isChecked = rules.wants === 'one license' && !this.#ports.state.stopped;
     for (const asked of isChecked ? this.#resent : []) {
       const result = await orWarn(lookups.lookUp(asked, 'given'), warn);
       if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
     }
     for (const one of this.#waiting.values()) {
-      const step = whereStopped(one, this.state.stopped);
+      const step = whereStopped(one, this.#ports.state.stopped);
       if (step) await this.#report.end(one, step);
     }
   }

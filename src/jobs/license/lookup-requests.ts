@@ -111,9 +111,9 @@ export class LookupRequests {
     return list;
   }
 
-  /** No other rows came in the same number: two selections of one length are cut. */
+  /** Of an only page without a total: no other rows came in that number, since two selections of one length are cut. */
   isOfOneLength({ rows, isCertain, total, pages, licenses }: ListLength): boolean {
-    if (total > 0 || pages !== 1 || isCertain) return !this.#byRows.has(rows) || this.#byRows.get(rows) !== undefined;
+    if (total > 0 || pages !== 1 || isCertain) return false;
     const known = this.#byRows.has(rows) ? this.#byRows.get(rows) : licenses;
     const isSame = known !== undefined && [...licenses].every((license) => known.has(license));
     this.#byRows.set(rows, isSame ? known : undefined);

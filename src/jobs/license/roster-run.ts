@@ -32,6 +32,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const { progress, conclude, recorded } = applying;
   const outcomes = countOutcomes(applying, rows.length);
   const report = new RosterReport(applying, rows);
+  const { state } = applying;
   const giving = new Giving(applying, report);
   const working = giving.run(casesOf(rows, applying)).finally(() => report.ready.close());
   // Awaited below: until then a bug must not end the process.
@@ -45,19 +46,19 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
       const ended = await ending.catch((cause: unknown) => {
         // What other rows were answered is reported all the same.
         if (!(cause instanceof Failure)) throw cause;
-        giving.state.stop(cause);
+        state.stop(cause);
       });
       if (!ended) continue;
       outcomes.add(ended.result, ended.unknown);
       yield ended.result;
     }
   } finally {
-    giving.state.abandon();
+    state.abandon();
     await working;
     report.warnOfAccepted();
     progress.end();
   }
-  const { stopped } = giving.state;
+  const { stopped } = state;
   const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
   if (!failure || failure === stopped) conclude(outcomes.summary());

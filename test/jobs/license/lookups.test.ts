@@ -182,6 +182,14 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     },
   );
 
+  test('a total below the rows is none: it shows that nobody knows how many there are', async () => {
+    const shape = (rows: readonly Row[]) => ({ total: 3, data: rows });
+    expect(await ask(7, { shape })).toMatchObject({
+      shows: 'incomplete',
+      users: 'the server cuts its list after 7 licenses',
+    });
+  });
+
   test('responses of one length with other rows are selections', async () => {
     const rows = named([...users(20), 'ada']);
     let turn = 0;
