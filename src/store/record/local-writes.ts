@@ -159,8 +159,9 @@ class LocalWrites implements WritePlace {
   }
 
   #counted(others: readonly RunRecord[]): Map<string, Milliseconds> {
-    const own = this.#own.record;
-    return countedIn(own ? [...others, own] : others, this.#host.clock.elapsed());
+    const counted = countedIn(others, this.#host.clock.elapsed());
+    for (const [number, settle] of this.#own.counted) counted.set(`${this.#run.token}-${number}`, settle);
+    return counted;
   }
 
   async #readAll(): Promise<void> {

@@ -54,14 +54,14 @@ export function headLine(head: RunHead): string {
 export class RunRecord {
   readonly token: string;
   readonly head: RunHead;
-  /** The bytes that were read, or written. */
+  /** The bytes that were read. */
   size: number;
   /** Its process has ended: others write what became known of it. */
   isGone = false;
   readonly all = new Map<number, Entry>();
   readonly #byName = new Map<string, Set<number>>();
 
-  constructor(token: string, head: RunHead, size: number) {
+  private constructor(token: string, head: RunHead, size: number) {
     this.token = token;
     this.head = head;
     this.size = size;
