@@ -96,25 +96,6 @@ describe('topic delete archives', () => {
     expect(left(server)).toEqual([3001, 3002]);
   });
 
-  test('what arrives between two delete calls is archived before it is deleted', async () => {
-    const server = await kitchen({
-      messages: [...longLunch, ...tea],
-      deletesPerCall: 1000,
-      meanwhile(messages, { path }, calls) {
-        if (!path.endsWith('/delete_topic') && calls === 1 && !messages.some(({ id }) => id === 4000))
-          messages.push(...topicOf('lunch', [4000]));
-      },
-    });
-    const root = newRoot();
-
-    const { exitCode, stdout } = await server.run(`${line} --archive ${root} -o json`);
-
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ deleted: 2501 }]);
-    for (const form of ['rendered', 'source'])
-      expect(idsIn(archivesIn(root)[0] ?? '', form)).toEqual([...idsBetween(1, 2500), 4000]);
-  });
-
   test.each([
     ['before the first call', 0],
     ['between two calls', 1],

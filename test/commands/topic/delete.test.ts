@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sampleOf } from '../../helpers/extent.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import {
@@ -11,10 +9,9 @@ import {
   type ChatServerOptions,
   type DeleteReply,
   type Meanwhile,
-  type ServedMessage,
 } from '../../helpers/chat-server.ts';
 import { alarmByHand } from '../../helpers/clock.ts';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { openSandbox } from '../../helpers/run.ts';
 
 /** A topic of three messages in channel 5, and another one. */
 const lunch = topicOf('lunch', [1, 2, 3]);
@@ -199,38 +196,6 @@ describe('it is repeated until the topic is empty', () => {
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 0, calls: 30 });
     expect(slept).toEqual(Array.from({ length: 29 }, () => 500));
   });
-
-  test('a purge that a run continues: of what both deleted nothing is said that is of this run alone', async () => {
-    const server = await kitchen({
-      messages: topicOf('lunch', idsBetween(1, 30)),
-      deleteReply: (call) => ({ deletes: call % 3 === 1 ? 10 : 0, body: partial }),
-    });
-    const line = `topic delete 5 lunch --archive ${join(emptyHome(), 'purges')}`;
-    await server.run(`${line} --confirm lunch`);
-
-    const { exitCode, stdout } = await server.run(line, { tty: true, stdin: 'lunch\n' });
-
-    // 10 are left of 30, and this run found 20.
-    expect(left(server)).toHaveLength(10);
-    expect([exitCode, stdout]).toEqual([8, "Topic 'lunch': 20 messages deleted (incomplete)\n"]);
-  });
-
-  test('429 is waited out, and is no round', async () => {
-    const server = await kitchen({
-      deleteReply: (call) =>
-        call < 4
-          ? {
-              ...{ status: 429, deletes: 0 },
-              body: { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'slow', 'retry-after': 1.5 },
-            }
-          : undefined,
-    });
-
-    const { exitCode, slept } = await server.run(line);
-
-    expect(exitCode).toBe(0);
-    expect(slept.slice(0, 1)).toEqual([1575]);
-  });
 });
 
 describe('somebody is at work in the topic meanwhile', () => {
@@ -313,27 +278,6 @@ describe('somebody is at work in the topic meanwhile', () => {
   });
 });
 
-describe('every level of the sandbox', () => {
-  test.each(sampleOf(3, [146, 147, 153, 154, 210, 211, 489]))(
-    'level %d: a topic of many batches is gone',
-    async (featureLevel) => {
-      const { sandbox, run: runThere } = await openSandbox({
-        featureLevel,
-        deleteBatches: 2,
-        extraMessages: { channel: 'general', topic: 'load', count: 730 },
-      });
-
-      const { exitCode, error } = await runThere('topic delete general load --confirm load --no-archive -o json');
-
-      expect({ exitCode, left: sandbox.state.topic('general', 'load').length }).toEqual(
-        // Below level 147 a topic too large for one request cannot be deleted at all.
-        featureLevel < 147 ? { exitCode: 8, left: 730 } : { exitCode: 0, left: 0 },
-      );
-      if (featureLevel < 147) expect(error?.message).toContain('730 of 730 messages are left');
-    },
-  );
-});
-
 describe('which channel', () => {
   const numbered = [
     ...topicOf('lunch', [1, 2, 3]),
@@ -389,16 +333,6 @@ describe('which channel', () => {
     expect(error?.message).toContain("'2024' is the id of the channel 'archive' and the name of another channel");
   });
 
-  test('the same, though nothing is left in the channel of that name', async () => {
-    const server = await openChatServer({ messages: numbered });
-    await server.run('topic delete name:2024 lunch --confirm lunch --no-archive');
-    const before = deletions(server);
-
-    const { exitCode } = await server.run('topic delete 2024 lunch --confirm lunch');
-
-    expect({ exitCode, before, after: deletions(server) }).toEqual({ exitCode: 2, before: 1, after: 1 });
-  });
-
   test.each([['nowhere'], ['77'], ['id:77']])('%s is not there: exit 5', async (channel) => {
     const server = await kitchen();
 
@@ -439,14 +373,6 @@ describe('what is in the topic', () => {
       "topic 'lunch': 2 messages from 2026-02-25 to 2026-02-25; spelled 'lunch', 'LUNCH'",
     ]);
     expect((await server.run('topic delete KITCHEN lunch --confirm wrong --no-archive -q')).lines).toHaveLength(1);
-  });
-
-  test('a single other spelling is shown', async () => {
-    const server = await kitchen({ messages: topicOf('Lunch', [1]) });
-
-    const { lines } = await server.run('topic delete 5 lunch --confirm wrong');
-
-    expect(lines[1]).toBe("topic 'lunch': 1 message from 2026-02-25 to 2026-02-25; spelled 'Lunch'");
   });
 
   test('two spellings typed together are one topic', async () => {
@@ -775,33 +701,4 @@ test('--deadline in a purge is exit 8 with what is left', async () => {
 
   expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
   expect(error?.message).toMatch(/the deadline.*; \d+ of 200 messages of 'lunch' were left when last seen/);
-});
-
-test('what is left is never more than there was: a message that comes back is one of the start', async () => {
-  let looks = -1;
-  const aside: ServedMessage[] = [];
-  const server = await kitchen({
-    deleteReply: () =>
-      looks < 0
-        ? { status: 401, body: { result: 'error', code: 'UNAUTHORIZED' }, deletes: 0 }
-        : { deletes: 0, body: partial },
-    meanwhile(all, { parameters }) {
-      if (looks < 0 || !parameters['narrow']?.includes('lunch')) return;
-      looks += 1;
-      if (looks === 1) aside.push(...all.splice(2, 1));
-      else all.splice(2, 0, ...aside.splice(0));
-    },
-  });
-  const archived = { home: emptyHome() };
-  await server.run('topic delete 5 lunch --confirm lunch', archived);
-  looks = 0;
-
-  const { exitCode, stderr } = await server.run('topic delete 5 lunch --confirm lunch', archived);
-
-  const counts = [...stderr.matchAll(/(\d+) of (?:the )?(\d+) messages/g)].map(([, one, of]) => [
-    Number(one),
-    Number(of),
-  ]);
-  expect(exitCode).toBe(8);
-  expect(counts).toEqual([[3, 3]]);
 });

@@ -12,7 +12,7 @@ import {
   type Meanwhile,
   type ServedMessage,
 } from '../../helpers/chat-server.ts';
-import { sampleOf, testOfAll } from '../../helpers/extent.ts';
+import { sampleOf } from '../../helpers/extent.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const success = { result: 'success', msg: '' };
@@ -116,44 +116,6 @@ describe('messages that leave the account’s sight', () => {
     expect(over.exitCode).toBe(5);
   });
 
-  test('the oldest are moved while newer ones stay: these were not deleted, the others were', async () => {
-    const { server, run } = await watched({
-      messages: topicOf('lunch', idsBetween(1, 100)),
-      deletesPerCall: 40,
-      hiddenChannels: [6],
-      meanwhile: onceAfter(1, (messages) => messages.slice(0, 10).forEach((row) => Object.assign(row, hidden))),
-    });
-
-    const { exitCode, stdout, error } = await run();
-
-    expect(server.messages).toHaveLength(10);
-    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({
-      exitCode: 8,
-      row: { messages: 100, deleted: 90, status: 'unseen' },
-    });
-    expect(error?.message).toContain('10 of 100 messages are no longer visible to this account');
-    expect(error?.message).toContain('at least 90 were deleted');
-  });
-
-  test('a move that holds the rows: what goes in the first answered call after a 500 is unseen', async () => {
-    const broken = { status: 500, body: { result: 'error', msg: 'Internal server error' }, deletes: 700 };
-    const { server, run } = await watched({
-      messages: topicOf('lunch', idsBetween(1, 1500)),
-      deleteReply: (call) => (call === 1 ? broken : undefined),
-      hiddenChannels: [6],
-      meanwhile(messages, { path }, calls) {
-        if (path.endsWith('/delete_topic') && calls === 2) messages.forEach((row) => Object.assign(row, hidden));
-      },
-    });
-
-    const { exitCode, stdout } = await run();
-
-    expect({ exitCode, alive: server.messages.length, row: rowOf({ stdout }) }).toMatchObject({
-      ...{ exitCode: 8, alive: 800 },
-      row: { messages: 1500, deleted: 700, status: 'unseen' },
-    });
-  });
-
   test.each([
     ['502', { status: 502, body: 'Bad gateway' }],
     ['504', { status: 504, body: 'Gateway time-out' }],
@@ -167,54 +129,6 @@ describe('messages that leave the account’s sight', () => {
     const { exitCode, stdout } = await run();
 
     expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 150 } });
-  });
-
-  test('complete: false is an answer: a call that ends exactly with the last message', async () => {
-    const { run } = await watched({
-      messages: topicOf('lunch', idsBetween(1, 150)),
-      deleteReply: () => ({ body: part }),
-    });
-
-    const { exitCode, stdout } = await run();
-
-    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({
-      exitCode: 0,
-      row: { deleted: 150, status: 'deleted' },
-    });
-  });
-
-  test('what a limit hides and shows again is no sign that nothing goes', async () => {
-    // The limit hides the oldest 300 while the first call runs, and shows them again, a hundred more in each round.
-    const away = { stream_id: 6, display_recipient: 'board' };
-    const { run } = await watched({
-      messages: topicOf('lunch', idsBetween(1, 1000)),
-      ...{ deletesPerCall: 100, hiddenChannels: [6] },
-      meanwhile(messages, { path }, calls) {
-        if (path.endsWith('/delete_topic')) return;
-        const least = [0, 301, 151, 1][calls] ?? 0;
-        for (const row of messages.filter(({ id }) => id <= 300))
-          Object.assign(row, row.id < least ? away : { stream_id: 5, display_recipient: 'kitchen' });
-      },
-    });
-
-    const { exitCode, stdout } = await run();
-
-    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 1000 } });
-  });
-
-  test('two purges of one topic: neither counts what only the other one deleted', async () => {
-    const { server, run } = await watched({
-      messages: topicOf('lunch', idsBetween(1, 1200)),
-      // Somebody else deletes the newest 600 before the first call.
-      meanwhile: onceAfter(0, (messages) => void messages.splice(600)),
-    });
-
-    const { exitCode, stdout } = await run();
-
-    expect({ exitCode, row: rowOf({ stdout }), left: server.messages.length }).toMatchObject({
-      ...{ exitCode: 8, left: 0 },
-      row: { messages: 1200, deleted: 600, status: 'unseen' },
-    });
   });
 });
 
@@ -409,23 +323,6 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
   });
 
-  testOfAll('moved in with an old id: the run ends before the call, and the next one archives it first', async () => {
-    const moveIn = (messages: ServedMessage[]): void => {
-      for (const row of messages) if (row.id === 7000) row.subject = 'lunch';
-    };
-    const { server, unarchived, run } = await watched({
-      messages: [...many.filter(({ id }) => id !== 7000), ...topicOf('tea', [7000, 9500])],
-      ...{ deletesPerCall: 500, meanwhile: onceAfter(1, moveIn) },
-    });
-
-    const first = await run();
-    const second = await run();
-
-    expect([first.exitCode, second.exitCode]).toEqual([8, 0]);
-    expect(first.error?.message).toContain("message 7000 was moved into 'lunch' after the topic was archived");
-    expect({ unarchived, left: server.messages.map(({ id }) => id) }).toEqual({ unarchived: [], left: [9500] });
-  });
-
   test('a call that goes deeper than its look: the result names the range and when it was last looked at', async () => {
     const { server, unarchived, run } = await watched({
       messages: many,
@@ -442,58 +339,6 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     // 991.
     expect(deeper).toEqual([{ first: 991, last: 2990, seen: expect.stringMatching(/^20/) as string }]);
     expect(unarchived).toEqual([1500, 2500]);
-  });
-
-  testOfAll('the look after it is whole, however large the topic is', async () => {
-    const server = await openChatServer({
-      messages: topicOf('lunch', idsBetween(1, 26_000)),
-      deleteReply: (call) => (call < 3 ? { deletes: [10, 5500][call - 1] ?? 0, body: part } : {}),
-    });
-
-    const { exitCode, stdout } = await server.run(`${line} --no-archive`);
-
-    // The pages of each look: before the first call, of the newest 5,000 before the second, of all 20,490 that are
-    // left, and the last two.
-    const starts = server.seen.flatMap(({ parameters }, at) => (isLook(parameters) ? [at] : []));
-    const isPage = ({ path, parameters }: (typeof server.seen)[number]): boolean =>
-      path.endsWith('/messages') && parameters['num_before'] === '5000';
-    const looks = starts.map((start, at) => server.seen.slice(start, starts[at + 1]).filter(isPage).length);
-    expect({ exitCode, looks, row: rowOf({ stdout }) }).toMatchObject({
-      ...{ exitCode: 0, looks: [6, 1, 5, 1, 1] },
-      row: { deleted: 26_000, deeper: [{ first: 20_491, last: 20_990 }] },
-    });
-  });
-
-  testOfAll('a batch that grows to three times its size stays within its look', async () => {
-    const { unarchived, run } = await watched({
-      messages: many,
-      deleteReply: (call) => (call < 3 ? { deletes: 900 * 3 ** (call - 1), body: part } : {}),
-      meanwhile: onceAfter(1, edit([5500, 6000, 7000])),
-    });
-
-    const { exitCode, stdout } = await run();
-
-    expect({ exitCode, unarchived, row: rowOf({ stdout }) }).toMatchObject({
-      exitCode: 0,
-      unarchived: [],
-      row: { deeper: [] },
-    });
-  });
-
-  test.each(
-    sampleOf<[string, number[]]>(0, [
-      ['three times as many are more than the newest that are always read', [2000, 6000]],
-      ['nothing went in the call before', [0, 6000]],
-    ]),
-  )('the same where %s', async (_what, deleted) => {
-    const server = await openChatServer({
-      messages: topicOf('lunch', idsBetween(1, 26_000)),
-      deleteReply: (call) => (call < 3 ? { deletes: deleted[call - 1] ?? 0, body: part } : {}),
-    });
-
-    const { exitCode, stdout } = await server.run(`${line} --no-archive`);
-
-    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 26_000, deeper: [] } });
   });
 
   test.each(sampleOf(0, [146, 153]))(
@@ -746,20 +591,6 @@ describe('attached files', () => {
     expect(stderr).toContain('; 1 attached file, archived too');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pdf'));
     expect(files).toHaveLength(1);
-  });
-
-  test('audio, pictures and videos in their places are counted and archived, in either form', async () => {
-    const { run, sandbox } = await openSandbox();
-    for (const name of ['voice.mp3', 'plan.png', 'demo.mp4'])
-      sandbox.state.post({ channel: 'general', topic: 'safe', content: `![${name}](/user_uploads/2/q1/${name})` });
-    const root = join(emptyHome(), 'kept');
-
-    const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
-
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain('; 3 attached files, archived too');
-    const kept = readdirSync(join(root, readdirSync(root)[0] ?? '', 'files')).map((name) => name.slice(17));
-    expect(kept.sort()).toEqual(['demo.mp4', 'plan.png', 'voice.mp3']);
   });
 
   test('one that the account may not read is named, and the purge goes on', async () => {
