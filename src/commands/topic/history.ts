@@ -9,7 +9,7 @@ import { historyOptions, readAsked, whoOf } from '../history.ts';
 export default command({
   about: [
     'Shows each topic that runs of this account on this computer deleted, the oldest first: when, by whom, with which chat account, how many messages, and where their archive is. ' +
-      'A deletion that several runs continued is one row.',
+      'Each run that worked on a deletion is a row; with an archive, the counts of a later run include those of earlier ones.',
     'status is deleted, incomplete, unseen or held, as topic delete printed it, and unfinished for a run that was killed. unseen: messages that disappeared without proof of deletion. ' +
       'With --since and --until a deletion is shown if any part of it was in that time.',
     '--profile shows only the account of that profile.',
@@ -58,41 +58,16 @@ export default command({
 
 type PurgeEntry = EntryOf<'topic_name'>;
 
-/** Purges, the oldest first; one that several runs continue is one. */
+/** The purges of each run, the oldest first; the counts of one that continues an archive are those of all its runs. */
 function purgesOf(entries: readonly PurgeEntry[]) {
-  const purges: PurgeEntry[][] = [];
-  const last = new Map<string, PurgeEntry[]>();
+  const purges = new Map<string, { readonly first: PurgeEntry; readonly end: PurgeEntry }>();
   for (const entry of entries) {
-    const key = `${entry.origin} ${entry.email} ${topicKey(entry.stream_id, entry.topic_name)}`;
-    const known = last.get(key) ?? [];
-    const before = known.at(-1);
-    const isEnded = before?.event === 'purged' && entry.event === 'purging' && (before.archive ?? '') !== entry.archive;
-    const purge = isEnded ? [] : known;
-    if (purge.push(entry) === 1) purges.push(purge);
-    last.set(key, purge);
+    const key = `${entry.run} ${topicKey(entry.stream_id, entry.topic_name)}`;
+    purges.set(key, { first: purges.get(key)?.first ?? entry, end: entry });
   }
-  return purges.flatMap(purgeOf);
-}
-
-/** Counts of one archive are totals; those of runs without one are of their own. */
-function purgeOf(entries: readonly PurgeEntry[]) {
-  const [first, last] = [entries[0], entries.at(-1)];
-  if (!first || !last) return [];
-  const ends = entries.filter(({ event }) => event !== 'purging');
-  const totals = [...new Map(ends.map((end) => [end.archive ?? end.run, end])).values()];
-  const [deleted, gone, arrived] = [sumOf(totals, 'deleted'), sumOf(totals, 'unseen'), sumOf(ends, 'arrived')];
-  const messages = Math.max((deleted ?? 0) + (gone ?? 0), ...entries.map((entry) => entry.messages));
-  const isEnded = last.event === 'purged';
-  // What a killed run without an archive did, no other run counts.
-  const unseen = isEnded ? messages - (deleted ?? 0) : gone;
-  const spellings = [...new Set(entries.flatMap((entry) => entry.spellings))];
-  const { time, channel = null, topic_name } = first;
-  const end = { status: last.status ?? 'unfinished', finished: isEnded ? last.time : null, last: last.time };
-  return [{ ...last, time, channel, topic_name, spellings, messages, deleted, unseen, arrived, ...end }];
-}
-
-/** Null where no entry tells it. */
-function sumOf(entries: readonly PurgeEntry[], name: 'deleted' | 'unseen' | 'arrived'): number | null {
-  const counts = entries.flatMap((entry) => entry[name] ?? []);
-  return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0);
+  return [...purges.values()].map(({ first: { time }, end }) => {
+    const { deleted = null, unseen = null, arrived = null, status = 'unfinished', channel = null } = end;
+    const finished = end.event === 'purged' ? end.time : null;
+    return { ...end, channel, time, deleted, unseen, arrived, status, finished, last: end.time };
+  });
 }

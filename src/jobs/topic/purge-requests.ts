@@ -75,11 +75,6 @@ export async function archiveSeen(
   return came;
 }
 
-interface CallResult {
-  readonly end: CallEnd;
-  readonly failure?: Failure;
-}
-
 /**
  * Ctrl-C waits for the response. A call that a read-only profile or an unverified server refuses is not sent, nor one
  * whose `before` fails. @throws Failure of a signal, the deadline, or what was not sent
@@ -89,7 +84,7 @@ export async function callDeleteTopic(
   { channel, topic_name }: Topic,
   before: () => Promise<void>,
   { signal, note }: { readonly signal: AbortSignal; note(text: string): void },
-): Promise<CallResult> {
+): Promise<{ readonly end: CallEnd; readonly failure?: Failure }> {
   const call = { isSent: false };
   const say = (): void => {
     if (signal.reason instanceof Failure && signal.reason.kind === 'cancelled')
@@ -134,23 +129,14 @@ export function isAnswering(cause: unknown): boolean {
 }
 
 /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
-export async function findGone(
-  chat: Pick<ChatApi, 'raw' | 'level'>,
-  { stream_id }: Channel,
-  gone: readonly number[],
-): Promise<{
-  readonly found: readonly MessageHead[];
-  readonly missing: readonly number[];
-  readonly unasked: readonly number[];
-}> {
+export async function findGone(chat: Pick<ChatApi, 'raw' | 'level'>, { stream_id }: Channel, gone: readonly number[]) {
   const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
   const unasked = gone.filter((id) => !asked.has(id));
+  const source = { ...chat.raw, level: chat.level };
   const found: MessageHead[] = [];
   try {
     for (const narrow of [inChannel(stream_id), inPublicChannels, received])
-      for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, { narrow, apply_markdown: false }, [
-        ...asked,
-      ]))
+      for await (const message of messagesOfIds(source, { narrow, apply_markdown: false }, [...asked]))
         if (asked.delete(message.id)) found.push(message);
   } catch (cause) {
     // What an earlier request found lives on, whatever becomes of the next one.

@@ -625,7 +625,7 @@ test('one topic that is refused does not keep the others: exit 8, and it is name
     { topic_name: 'lunch', deleted: 0, status: 'incomplete' },
     { topic_name: 'tea', deleted: 2, status: 'deleted' },
   ]);
-  expect(error?.message).toContain('lunch: ');
+  expect(error?.message).toContain('1 of 2 failed (lunch):');
 });
 
 describe('Ctrl-C in a delete call', () => {
