@@ -37,7 +37,7 @@ export function settingField(name: string): Field | undefined {
   return Object.hasOwn(known, name) ? known[name] : undefined;
 }
 
-const seeList = 'chatelaine settings list WORD shows the names.';
+const seeList = 'The names: chatelaine settings list';
 
 /** Case, and blanks, dashes or underscores between words, make no difference; nor does the dash of e-mail. */
 function searchable(text: string): string {

@@ -27,13 +27,6 @@ test.each([
   expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
 });
 
-test('the address is compared without regard to case and outer blanks', async () => {
-  const { chat } = await started();
-  const headers = { authorization: basicOf(` Mara@HARBOUR.example :${maraKey}`) };
-
-  expect((await chat('GET', '/users/me', { as: null, headers })).status).toBe(200);
-});
-
 test('who accepts pages and has no credentials is sent to the login page', async () => {
   const { chat } = await started();
 

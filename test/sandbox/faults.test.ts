@@ -190,16 +190,6 @@ test.each([
   expect(running.log).toMatchObject([{ fault: kind, committed: true, status: status === 504 ? 504 : null }]);
 });
 
-test('closing commits what is delayed, at once', async () => {
-  const running = await started({ faults: readFaults('*=delay-commit@1d', 1) });
-  await post(running);
-  await expect.poll(running.clock.sleeping).toBe(1);
-
-  await running.sandbox.close();
-
-  expect(running.sandbox.state.licenses().at(-1)).toMatchObject({ remote_user: 'faulty' });
-});
-
 test.each([
   ['hang', 0],
   ['hang-after', 1],
@@ -212,21 +202,6 @@ test.each([
   await running.sandbox.close();
 
   expect((await answer).status).toBe('broken');
-});
-
-test('slow: the answer comes whole, piece by piece over its time', async () => {
-  const running = await started({ faults: readFaults('*=slow@20s', 1) });
-  let seen: Seen | undefined;
-  const answer = post(running).then((all) => (seen = all));
-  let pieces = 0;
-  while (!seen) {
-    await expect.poll(() => running.clock.sleeping() === 1 || seen !== undefined, { interval: 1 }).toBe(true);
-    pieces += running.clock.sleeping();
-    running.clock.advance(1000);
-  }
-
-  expect((await answer).body).toMatch(whole);
-  expect(pieces).toBeGreaterThan(10);
 });
 
 const logOfGeneral = (running: Running) => running.sandbox.state.topic('general', 'calibration log').length;
@@ -250,13 +225,6 @@ test.each([
   }
 
   expect({ left, last }).toEqual({ left: [220, 120, 90], last: { status, body } });
-});
-
-test('early-502: so many messages go, then the proxy answers', async () => {
-  const running = await started({ faults: readFaults('*=early-502#1@30', 1) });
-
-  expect((await deleteLog(running)).status).toBe(502);
-  expect(logOfGeneral(running)).toBe(290);
 });
 
 test('early-500: so many messages go, then the service breaks', async () => {

@@ -47,15 +47,10 @@ test.each([
     },
   ],
   [{ ...fresh, remote_user: '' }, { remote_user: ['This field may not be blank.'] }],
-  [{ ...fresh, remote_user: null }, { remote_user: ['This field may not be null.'] }],
-  [{ ...fresh, remote_user: true }, { remote_user: ['Not a valid string.'] }],
   [{ ...fresh, remote_user: 'x'.repeat(128) }, { remote_user: ['Ensure this field has no more than 127 characters.'] }],
   [{ ...fresh, remote_user: 'Zoë' }, { remote_user: ['Enter ASCII characters only.'] }],
-  [{ ...fresh, app_code: 'x' }, { app_code: ['A valid integer is required.'] }],
   [{ ...fresh, remote_user: 7 }, { remote_user: ['Not a valid string.'] }],
   [{ ...fresh, app_code: '4711' }, { app_code: ['A valid integer is required.'] }],
-  [{ ...fresh, size_allowance: '4' }, { size_allowance: ['A valid integer is required.'] }],
-  [{ ...fresh, size_allowance: 1.5 }, { size_allowance: ['A valid integer is required.'] }],
   [{ ...fresh, size_allowance: 0 }, { size_allowance: ['Ensure this value is greater than or equal to 1.'] }],
   [{ ...fresh, size_allowance: 19 }, { size_allowance: ['Ensure this value is less than or equal to 18.'] }],
 ])('POST %j is 400 %j', async (json, body) => {
@@ -70,7 +65,6 @@ test.each([
 test.each([
   [undefined, 'Authentication credentials were not provided.'],
   ['Basic eDp5', 'Authentication credentials were not provided.'],
-  ['Token', 'Invalid token header. No credentials provided.'],
   ['Token a b', 'Invalid token header. Token string should not contain spaces.'],
   ['Token nobody', 'Invalid token.'],
 ])('Authorization: %s is 401: %s', async (authorization, detail) => {
@@ -144,21 +138,6 @@ test('another application’s license is not seen, and nothing is written for an
   expect(await licensing('POST', '/license/', { json: { ...fresh, app_code: 4712 } })).toMatchObject(forbidden);
   expect(await licensing('PATCH', wardPath, { json: { app_code: 4712 } })).toMatchObject(forbidden);
   expect(sandbox.state.licenses()).toBe(before);
-});
-
-test.each([
-  ['DELETE', '/license/', 'GET, POST, HEAD, OPTIONS'],
-  ['POST', wardPath, 'GET, PUT, PATCH, HEAD, OPTIONS'],
-  ['POST', '/first-activation/', 'GET, HEAD, OPTIONS'],
-])('%s %s is 405', async (method, path, allow) => {
-  const { licensing } = await started();
-
-  expect(await licensing(method, path)).toMatchObject({
-    status: 405,
-    headers: { allow },
-    body: { detail: `Method "${method}" not allowed.` },
-  });
-  expect((await licensing(method, path, { as: null })).status).toBe(401);
 });
 
 test.each([
@@ -264,12 +243,4 @@ test('calls may be limited: 429 with whole seconds', async () => {
     body: { detail: 'Request was throttled. Expected available in 48 seconds.' },
   });
   expect((await licensing('GET', '/license/', { app: 4712 })).status).toBe(200);
-});
-
-test('the log hides license codes and holds no query', async () => {
-  const { licensing, log } = await started();
-
-  await licensing('GET', `${wardPath}?secret=x`);
-
-  expect(log.map(({ path }) => path)).toEqual(['/v1/license/[license_code]/']);
 });

@@ -184,26 +184,6 @@ test('a channel message has the fields of the specification', async () => {
   ]);
 });
 
-test('a direct message names everybody, and has no channel', async () => {
-  const { messages } = await fetched(await started(), {
-    anchor: 'oldest',
-    num_after: '1',
-    narrow: '[{"operator":"dm","operand":[9]}]',
-  });
-  const person = (id: number, email: string, full_name: string) => ({ id, email, full_name, is_mirror_dummy: false });
-
-  expect(messages[0]).toMatchObject({
-    type: 'private',
-    subject: '',
-    recipient_id: 201,
-    display_recipient: [
-      person(8, 'user8@harbour.example', 'Mara Lindqvist'),
-      person(9, 'tomas@harbour.example', 'Tomás Ferreira'),
-    ],
-  });
-  expect(messages[0]).not.toHaveProperty('stream_id');
-});
-
 test.each([
   [489, {}, 'general chat'],
   [489, { allow_empty_topic_name: 'true' }, ''],

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../helpers/sandbox.ts';
 import type { Persistence } from '../../src/sandbox/state.ts';
-import { movedClock } from '../helpers/clock.ts';
-import { basic, started } from './start.ts';
+import { started } from './start.ts';
 
 interface SharedData {
   readonly records: unknown[];
@@ -122,17 +120,4 @@ test('a log that was begun again takes everything back to the sample', async () 
 
   expect(body).toEqual([]);
   expect(running.sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 3, 4]);
-});
-
-test('a port that is taken is an error, and closing frees it', async () => {
-  const clock = movedClock();
-  const first = await startSandbox({ clock });
-  await expect(startSandbox({ clock, port: first.port })).rejects.toMatchObject({ kind: 'usage' });
-  await first.close();
-
-  const second = await startSandbox({ clock, port: first.port });
-  const answer = await fetch(`${second.chat.site}/api/v1/users/me`, { headers: basic(second, {}) });
-  await second.close();
-
-  expect(answer.status).toBe(200);
 });

@@ -105,15 +105,6 @@ test('not atomic: what came before the fault stays, what comes after is not done
   expect(stored(running)?.settings).toEqual({ timezone: 'Europe/Lisbon', twenty_four_hour_time: true });
 });
 
-test('the present value is a silent success that writes nothing', async () => {
-  const { chat, log } = await started();
-
-  const answer = await chat('PATCH', '/settings', { form: { color_scheme: '1', full_name: 'Mara Lindqvist' } });
-
-  expect(answer).toMatchObject(success);
-  expect(log.map(({ committed }) => committed)).toEqual([false]);
-});
-
 test.each([
   [454, 'web_home_view', 'recent', undefined],
   [453, 'web_home_view', 'recent_topics', undefined],

@@ -38,18 +38,6 @@ test.each([
   expect(running.sandbox.state.topic('general', 'calibration log')).toHaveLength(left);
 });
 
-test.each([
-  [100, {}],
-  [147, {}],
-  [210, {}],
-  [211, { complete: true }],
-])('level %i: what fits into one call is a success with %j', async (featureLevel, more) => {
-  const running = await started({ featureLevel, deleteBatches: 5 });
-
-  expect((await remove(running, 1, 'calibration log')).body).toEqual(success(more));
-  expect(running.sandbox.state.topic('general', 'calibration log')).toEqual([]);
-});
-
 test('the name is compared without regard to case, whole and untrimmed', async () => {
   const running = await started();
   const count = () => running.sandbox.state.messages().length;

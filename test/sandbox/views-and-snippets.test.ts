@@ -33,17 +33,6 @@ test('a view is hidden, pinned and renamed', async () => {
   expect(view()).toMatchObject({ is_pinned: false, name: 'Audit' });
 });
 
-test('a fragment may come with slashes, encoded slashes, double slashes', async () => {
-  const { chat } = await started();
-
-  for (const fragment of ['narrow/is/alerted', 'narrow%2Fis%2Falerted', 'narrow//is/alerted']) {
-    expect(
-      await chat('PATCH', `/navigation_views/${fragment}`, { form: { is_pinned: 'true' } }),
-      fragment,
-    ).toMatchObject(success);
-  }
-});
-
 test.each([
   ['a built-in one with a name', 'inbox', { name: 'Mine' }, 400, 'Built-in views cannot have a custom name.'],
   ['a built-in one without a row', 'drafts', { is_pinned: 'true' }, 404, 'Navigation view does not exist.'],

@@ -5,7 +5,6 @@ import { isObject, jsonIn } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
 import { ifThere, refuseNewer, remove, replace, storageFailure } from '../disk/files.ts';
 import { readPrivate, makePrivateFolder, refuseUnsafeFolder } from '../disk/private.ts';
-import type { System } from '../../core/system.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 
@@ -20,21 +19,13 @@ export type Content = Readonly<Record<string, unknown>>;
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
   const path = pathOf(file, host);
-  const read = () => readContent(path, file, host.system);
-  // A second look distinguishes a file that an editor is writing in place from a broken one.
-  const content = (await read()) ?? (await host.clock.sleep(50).then(read));
-  if (content) return content;
-  throw new Failure('config', `${path} is not valid JSON`, {
-    hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
-  });
-}
-
-/** Undefined: not a JSON object. */
-async function readContent(path: string, file: ConfigurationFile, system: System): Promise<Content | undefined> {
-  const text = await readPrivate(path, system, file === 'credentials' ? 0o077 : 0o022);
+  const text = await readPrivate(path, host.system, file === 'credentials' ? 0o077 : 0o022);
   if (text === undefined) return {};
   const content = jsonIn(text)?.value;
-  if (!isObject(content)) return undefined;
+  if (!isObject(content))
+    throw new Failure('config', `${path} is not valid JSON`, {
+      hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
+    });
   refuseNewer(path, content['version'], fileVersion);
   return content;
 }

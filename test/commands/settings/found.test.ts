@@ -31,7 +31,7 @@ describe('an unknown name', () => {
     ['language', 'Did you mean default_language?'],
     ['password', 'Did you mean old_password or new_password?'],
     ['color_sheme', 'Did you mean color_scheme?'],
-    ['xyzzy', 'chatelaine settings list WORD shows the names.'],
+    ['xyzzy', 'The names: chatelaine settings list'],
   ])('%s: %s', async (name, hint) => {
     for (const line of [`settings set ${name}=1 -o json`, `settings describe ${name} -o json`]) {
       const service = fakeService();

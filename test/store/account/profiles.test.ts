@@ -222,17 +222,6 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
   expect(jsonIn(host, 'config.json')).toMatchObject({ profiles: { app: { app_code: 7 } } });
 });
 
-test('a file that is just being written is read a moment later', async () => {
-  const host = place();
-  write(host, 'config.json', '{"defaults": {"chat"');
-  const finish = (): Promise<void> => {
-    write(host, 'config.json', '{"defaults":{"chat":"x"}}');
-    return Promise.resolve();
-  };
-  const patient = { ...host.clock, sleep: finish };
-  expect(await openProfiles(host.system, patient).defaults()).toEqual({ chat: 'x' });
-});
-
 test('a config.json that others can write is refused, since it names commands', needs('modes'), async () => {
   const host = place();
   write(host, 'config.json', '{}');
