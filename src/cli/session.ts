@@ -48,7 +48,7 @@ export async function openSession(
   const { host, options, messages, signal, again } = running;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
-  const kept: Parameters<Disk['record']['untilWritten']>[0][] = [];
+  const kept = new KeptRecords();
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
@@ -56,11 +56,8 @@ export async function openSession(
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
   const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly, runName: runNames() };
   const ledgers = new RunLedgers(run);
-  const connections = new Connections(
-    running,
-    (call) => planned.push(call),
-    () => ledgers.unanswered(),
-  );
+  const plan = (call: PlannedCall): void => void planned.push(call);
+  const connections = new Connections(running, plan, () => ledgers.unanswered());
   const code = await codeFor(command);
   const context: Context = {
     options,
@@ -69,13 +66,7 @@ export async function openSession(
     checkFields,
     program,
     ...accounts,
-    keys: {
-      ...accounts.keys,
-      async fromPassword(profile, password, headers) {
-        const send = connections.open(profile.site, { ...profile, headers });
-        return running.redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
-      },
-    },
+    keys: { ...accounts.keys, fromPassword: passwordReader(connections, running, code) },
     ...services(accounts, connections, running, code),
     sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
@@ -86,7 +77,7 @@ export async function openSession(
     disk: diskOf(running),
     record: {
       ...openRunHistory(run, ledgers),
-      untilWritten: (record) => void kept.push(record),
+      untilWritten: (record) => kept.keep(record),
     },
     ledgers,
     clock: { ...clockOf(running), serverNow: () => connections.serverNow() },
@@ -99,19 +90,47 @@ export async function openSession(
     concluded,
     /** The last lines of the run. */
     conclusions: () => conclusionsWith(concluded, places()),
-    async finish(): Promise<void> {
-      for (const record of kept) {
-        await record.finish();
-        await record.close();
-      }
-    },
+    finish: () => kept.finish(),
     async close(): Promise<void> {
-      // The failure that ended the run says more than a record that cannot be closed after it.
-      for (const record of kept) await record.close().catch(() => undefined);
+      await kept.close();
       await Promise.all([sandbox.close(), ledgers.close()]);
     },
   };
 }
+
+type KeptRecord = Parameters<Disk['record']['untilWritten']>[0];
+
+/** The records of a run, which are finished once its result is written. */
+class KeptRecords {
+  readonly #records: KeptRecord[] = [];
+
+  keep(record: KeptRecord): void {
+    this.#records.push(record);
+  }
+
+  async finish(): Promise<void> {
+    for (const record of this.#records) {
+      await record.finish();
+      await record.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    // The failure that ended the run says more than a record that cannot be closed after it.
+    for (const record of this.#records) await record.close().catch(() => undefined);
+  }
+}
+
+type ServiceCode = Awaited<ReturnType<typeof codeFor>>;
+
+function passwordReader(connections: Connections, { redactor }: RunParts, code: ServiceCode): KeyOfPassword {
+  return async (profile, password, headers) => {
+    const send = connections.open(profile.site, { ...profile, headers });
+    return redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
+  };
+}
+
+type KeyOfPassword = Context['keys']['fromPassword'];
 
 const program: Context['program'] = {
   saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
@@ -141,7 +160,7 @@ function services(
   accounts: Accounts,
   connections: Connections,
   { host: { clock }, signal }: RunParts,
-  code: Awaited<ReturnType<typeof codeFor>>,
+  code: ServiceCode,
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf, testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { needs } from '../helpers/needs.ts';
-import { errorOf, openService, start, temporaryHome } from './program.ts';
+import { errorOf, openService, start } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 describe('SIGHUP', () => {
@@ -193,47 +191,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect(done.code).toBe(exit);
     expect(errorOf(done).message).toContain('may or may not have been processed');
   });
-
-  long('ends sandbox serve: its data stay, its port is free', async () => {
-    const home = temporaryHome();
-    const serve = (): ReturnType<typeof start> =>
-      start('sandbox serve --data data.ndjson --ready-file ready --log requests.ndjson -o json', { home });
-    const run = serve();
-    await until(() => existsSync(join(home, 'ready')));
-    const address = readyIn(home);
-    const env = {
-      CHATELAINE_BASE_URL: address.licensing.base_url,
-      CHATELAINE_API_KEY: address.licensing.api_key,
-      CHATELAINE_APP_CODE: String(address.licensing.app_code),
-    };
-    const made = await start('license create --remote-user kept --size-allowance 4 -q', { env }).ended;
-    run.child.kill(signal);
-    const done = await run.ended;
-    expect(done.code).toBe(exit);
-    await expectFree(Number(new URL(address.licensing.base_url).port));
-    const log = readFileSync(join(home, 'requests.ndjson'), 'utf8');
-    expect(log).toContain('"method":"POST"');
-    expect(log).not.toContain(address.licensing.api_key);
-    expect(log).not.toContain(made.stdout.trim());
-
-    const second = serve();
-    await until(() => second.stdout().includes('base_url'));
-    const base = (JSON.parse(second.stdout()) as Ready).licensing.base_url;
-    const found = await start('license view --remote-user kept -q', { env: { ...env, CHATELAINE_BASE_URL: base } })
-      .ended;
-    expect({ code: found.code, key: found.stdout }).toEqual({ code: 0, key: made.stdout });
-    second.child.kill(signal);
-    await second.ended;
-  });
 });
-
-interface Ready {
-  readonly licensing: { readonly base_url: string; readonly api_key: string; readonly app_code: number };
-}
-
-function readyIn(home: string): Ready {
-  return JSON.parse(readFileSync(join(home, 'ready'), 'utf8')) as Ready;
-}
 
 /** CPU time of a process: more than the end of a request and a start of jq need means that the filter runs. */
 function cpuSeconds(pid: number | undefined): number {
@@ -243,12 +201,6 @@ function cpuSeconds(pid: number | undefined): number {
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-async function expectFree(port: number): Promise<void> {
-  const server = createServer().listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  server.close();
 }
 
 test('sixty-four workers that wait at the same time say nothing of it on stderr', async () => {
