@@ -1,6 +1,5 @@
 import type { Milliseconds } from '../../src/core/duration.ts';
 import { isObject, type JsonObject } from '../../src/core/json.ts';
-import type { Clock } from '../../src/core/system.ts';
 import { empty, html, json, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import type { LicensingFront } from '../../src/sandbox/licensing/licensing-call.ts';
 import type { SandboxRequest } from '../../src/sandbox/request.ts';
@@ -13,8 +12,6 @@ export interface LicenseShape {
   readonly names?: keyof typeof nameChanges | undefined;
   readonly filters?: 'changed' | 'exact' | 'ignored' | 'twice' | 'blank' | undefined;
   readonly stale?: Milliseconds | undefined;
-  readonly cache?: Milliseconds | undefined;
-  readonly cache_shape?: 'age' | 'date' | 'obedient' | 'none' | undefined;
   /** Name of the field that holds the key; default `license_code`. */
   readonly keyField?: string;
   /** `key`: one license is the bare string of its key. */
@@ -29,10 +26,9 @@ type Row = JsonObject;
 type Ask = (request: SandboxRequest) => SandboxAnswer;
 
 /** The front of a server of that shape. */
-export function frontOf(shape: LicenseShape, clock: Pick<Clock, 'now'>): LicensingFront {
+export function frontOf(shape: LicenseShape): LicensingFront {
   const motion = createMotion();
-  const cache = createCache(shape, clock);
-  return (request, service) => cache(request, () => answerAs(shape, request, service, motion));
+  return (request, service) => answerAs(shape, request, service, motion);
 }
 
 function answerAs(shape: LicenseShape, request: SandboxRequest, ask: Ask, motion: Motion): SandboxAnswer {
@@ -318,26 +314,3 @@ const writeShapes = {
   redirect: ({ answer, request }: Write) =>
     request.method === 'POST' ? empty(302, { location: `${request.origin}/v1/license/` }) : answer,
 } as const satisfies Readonly<Record<string, (write: Write) => SandboxAnswer>>;
-
-/** A cache: a GET that was answered with 200 is answered alike for a while. */
-function createCache({ cache: span = 0, cache_shape: shape = 'age' }: LicenseShape, clock: Pick<Clock, 'now'>) {
-  const kept = new Map<string, { readonly time: Milliseconds; readonly answer: SandboxAnswer }>();
-  const withMarks = (answer: SandboxAnswer, age: Milliseconds): SandboxAnswer => {
-    const marks: Record<string, string> =
-      shape === 'date' ? {} : { age: String(Math.floor(age / 1000)), 'x-cache': 'HIT' };
-    return { ...answer, headers: { ...answer.headers, ...marks } };
-  };
-  return (request: SandboxRequest, ask: () => SandboxAnswer): SandboxAnswer => {
-    if (span === 0) return ask();
-    if (shape === 'none') return withMarks(ask(), span);
-    const now = clock.now();
-    const key = `${request.headers.authorization ?? ''} ${request.target}`;
-    const known = request.method === 'GET' ? kept.get(key) : undefined;
-    const passes = shape === 'obedient' && /no-(cache|store)/.test(request.headers['cache-control'] ?? '');
-    if (known && !passes && now - known.time < span) return withMarks(known.answer, now - known.time);
-    const asked = ask();
-    const answer = { ...asked, headers: { ...asked.headers, date: new Date(now).toUTCString() } };
-    if (request.method === 'GET' && answer.status === 200) kept.set(key, { time: now, answer });
-    return answer;
-  };
-}

@@ -19,7 +19,7 @@ export async function startSandbox({ licenseShape, ownShape, ...options }: Sandb
   const { store, ...sandbox } = await start({
     ...options,
     licenseShape: ownShape ?? (stale === undefined ? {} : { stale }),
-    licensingFront: licenseShape && frontOf(licenseShape, options.clock),
+    licensingFront: licenseShape && frontOf(licenseShape),
   });
   return { ...sandbox, state: inspect(store, options.clock) };
 }

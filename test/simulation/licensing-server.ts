@@ -115,7 +115,7 @@ export function licensingServer(
   const store = createStore(() => undefined);
   const lag = createLag(clock, shape.stale ?? 0);
   let service: LicensingService = {
-    ...{ state: store.state, clock, shape: {}, lag, front: frontOf(shape, clock) },
+    ...{ state: store.state, clock, shape: {}, lag, front: frontOf(shape) },
     ...{ allowance: createAllowance(), perMinute: undefined },
   };
   let left = mishaps;
@@ -174,7 +174,7 @@ export function licensingServer(
       isHealed = true;
       queue?.empty();
       if (shape.list_shape?.startsWith('moving'))
-        service = { ...service, front: frontOf({ ...shape, list_shape: 'pages' }, clock) };
+        service = { ...service, front: frontOf({ ...shape, list_shape: 'pages' }) };
     },
     server(request, client, reply) {
       const { method } = request;
