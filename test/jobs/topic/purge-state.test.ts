@@ -21,10 +21,14 @@ const page = readFileSync('docs/apis.md', 'utf8').replace(/\s+/g, ' ');
 const time = '2026-03-01T12:00:00.000Z';
 
 type Ids = readonly number[];
-type Happening = FoldedEvent | CallEnd | { readonly look: Ids; readonly from?: number };
+type Happening = FoldedEvent | CallEnd | { readonly look: Ids; readonly from?: number; readonly at?: string };
 
 const survey = (ids: Ids): FoldedEvent => ({ survey: ids });
-const look = (ids: Ids, from?: number): Happening => ({ look: ids, ...(from !== undefined && { from }) });
+const look = (ids: Ids, from?: number, at = time): Happening => ({
+  look: ids,
+  at,
+  ...(from !== undefined && { from }),
+});
 const ten = idsBetween(1, 10);
 /** A run that surveys and looks at ten messages. */
 const begun: readonly Happening[] = [survey(ten), look(ten)];
@@ -33,7 +37,12 @@ const lastRun: readonly Happening[] = [...begun, 'asked'];
 function stepOf(state: PurgeState, happening: Happening): FoldedEvent {
   if (typeof happening === 'string') return { call: happening };
   return 'look' in happening && Array.isArray(happening.look)
-    ? lookStep(state, time, 'from' in happening ? (happening.from ?? null) : null, happening.look as Ids)
+    ? lookStep(
+        state,
+        'at' in happening ? (happening.at ?? time) : time,
+        'from' in happening ? (happening.from ?? null) : null,
+        happening.look as Ids,
+      )
     : (happening as FoldedEvent);
 }
 
@@ -53,6 +62,12 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
     'What a survey or a look shows is present, whatever was known of it before.',
     [survey(ten), look([1, 2]), look([1, 2, 3]), survey([4])],
     { present: [1, 2, 3, 4], unseen: idsBetween(5, 10) },
+  ],
+  [
+    'What a survey or a look shows is present, whatever was known of it before.',
+    // A later answer proves nothing of a message that is back.
+    [...begun, 'asked', 'failed', look([1, 2]), look([1, 2, 3]), 'asked', 'part'],
+    { present: [1, 2, 3], deleted: idsBetween(4, 10) },
   ],
   [
     'What a look right before a call showed, and the look after its answer does not, is deleted.',
@@ -83,6 +98,17 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
     'What is missing in a second look after an answer is unseen, since no call took it.',
     [...begun, 'asked', 'part', look([1, 2, 3]), look([1, 2]), 'asked', 'whole', look([])],
     { unseen: [3], deleted: [1, 2, ...idsBetween(4, 10)] },
+  ],
+  [
+    'What is missing in a second look after an answer is unseen, since no call took it.',
+    // Not even one that an answer had proved deleted before it was back.
+    [
+      ...begun,
+      ...(['asked', 'failed', look([1, 2])] as const),
+      ...(['asked', 'part', look([1, 2, 3]), look([1, 2])] as const),
+      ...(['asked', 'whole', look([])] as const),
+    ],
+    { deleted: [1, 2, ...idsBetween(4, 10)], unseen: [3] },
   ],
   [
     'What went in a call of a killed run, which has no end, is unseen, whatever later calls are answered.',
@@ -142,6 +168,11 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
   [
     'What came between two runs and left before the first look is unseen.',
     [...begun, 'asked', 'failed', look(ten), survey([...ten, 11]), look(ten), 'asked', 'whole', look([])],
+    { deleted: ten, unseen: [11] },
+  ],
+  [
+    'What came between two runs and left before the first look is unseen.',
+    [...begun, 'asked', 'whole', survey([...ten, 11]), look(ten), 'asked', 'whole', look([])],
     { deleted: ten, unseen: [11] },
   ],
   [
@@ -242,6 +273,16 @@ const looked = (first: Ids, shown: Ids, from?: number): readonly Happening[] => 
   ...(['asked', 'part'] as const),
 ];
 
+/** So many calls of a thousand messages each, a look at the newest after each but the last. */
+const thousandsGone = (calls: number): readonly Happening[] => [
+  survey(many),
+  look(many),
+  ...Array.from({ length: calls }, (_, index): readonly Happening[] => {
+    const left = 30_000 - index * 1000;
+    return [...(index > 0 ? [look(idsBetween(left - 4999, left), left - 4999)] : []), 'asked', 'part'];
+  }).flat(),
+];
+
 test.each<[sentence: string, happenings: readonly Happening[], read: Ids, isEnough: boolean]>([
   ['The whole topic is read before the first call', [survey(many)], idsBetween(20_001, 30_000), false],
   [
@@ -263,6 +304,15 @@ test.each<[sentence: string, happenings: readonly Happening[], read: Ids, isEnou
     false,
   ],
   [
+    'three times as many as went from one look to the next so far, at least 5,000',
+    // The most that went counts, not the last.
+    [...looked(many, idsBetween(1, 27_000)), look(idsBetween(1, 26_900)), 'asked', 'part'],
+    idsBetween(21_801, 26_800),
+    false,
+  ],
+  ['whenever half of what the last whole look showed is gone', thousandsGone(15), idsBetween(10_001, 15_000), false],
+  ['whenever half of what the last whole look showed is gone', thousandsGone(14), idsBetween(11_001, 16_000), true],
+  [
     'whenever half of what the last whole look showed is gone',
     looked(many, idsBetween(1, 29_000), 25_000),
     idsBetween(10_001, 15_000),
@@ -281,7 +331,13 @@ test.each<[sentence: string, happenings: readonly Happening[], read: Ids, isEnou
 });
 
 test('a call that went below the look before it: the range is named with the time of the look that read it', () => {
-  const whole = folded([survey(ten), look(ten), 'asked', 'part', look([7, 8], 7), 'asked', 'part', look([1, 2, 3])]);
+  const later = '2026-03-01T12:05:00.000Z';
+  const whole = folded([
+    survey(ten),
+    look(ten),
+    ...(['asked', 'part', look([7, 8], 7, later)] as const),
+    ...(['asked', 'part', look([1, 2, 3], undefined, later)] as const),
+  ]);
   const empty = folded([survey(ten), look(ten), 'asked', 'part', look([7, 8], 7), 'asked', 'whole', look([])]);
 
   expect(whole.deeper).toEqual([{ first: 4, last: 6, seen: time }]);
