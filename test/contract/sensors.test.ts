@@ -29,7 +29,7 @@ test.each(strange)('an answer about %s is no answer: exit 7, and nothing is prin
   service.done();
   expect({ exitCode, stdout, message: error?.message }).toEqual({
     ...{ exitCode: 7, stdout: '' },
-    message: `the licensing API answered with ${said}: this response is not used`,
+    message: `the licensing API returned ${said}: this response is not used`,
   });
 });
 

@@ -154,7 +154,7 @@ function traces(ran: Ran): Scan[] {
 
 /** The license that a server answered with in place of the asked one is named, so that it can be looked at. */
 function withoutAnswered({ where, text }: Scan): Scan {
-  return { where, text: text.replaceAll(/the server answered with another license \([^)]*\)/g, '') };
+  return { where, text: text.replaceAll(/the server returned another license \([^)]*\)/g, '') };
 }
 
 function found(scans: readonly Scan[], needles: readonly string[]): string[] {

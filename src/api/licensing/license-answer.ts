@@ -25,7 +25,7 @@ export interface LicensingConnection {
 export function rowOf(row: unknown, answer: Answer, connection: LicensingConnection): License {
   const license = licenseIn(row, connection);
   if (license) return license;
-  throw unreadable(answer, 'a row that is no license');
+  throw unreadable(answer, 'a row that is not a license');
 }
 
 function licenseIn(value: unknown, { key_field }: LicensingConnection): License | undefined {
@@ -73,7 +73,7 @@ export function refuse(answer: Answer, missing?: string): void {
 
 const wrongKey =
   'Check that the key belongs to this URL and application; chatelaine doctor tries every key that is set or stored.';
-const wrongUrl = 'The answer is an HTML page: the base URL of the profile may be wrong.';
+const wrongUrl = 'The response is an HTML page: the base URL of the profile may be wrong.';
 
 export function refuseError(answer: Answer, subject: AnswerSubject): void {
   const refusal = errorInside(answer, subject);
@@ -90,7 +90,7 @@ export function errorInside(answer: Answer, subject: AnswerSubject): Failure | u
   const parts = subject === 'first activation' ? ['mac_address', 'license'] : [];
   if (objects.some((object) => isLicense(object) || parts.some((name) => isSaid(object[name])))) return undefined;
   const said = bounded(explain(answer));
-  return new Failure('rejected', `the licensing API answered ${answer.status} with an error: ${said}`, {
+  return new Failure('rejected', `the licensing API returned ${answer.status} with an error: ${said}`, {
     http,
     server: { msg: said },
   });
@@ -110,7 +110,7 @@ export function refuseOther(
     const named = isOther
       ? `sensor ${sensor} instead of ${mac_address}`
       : `application ${wordOf(app)} instead of ${app_code}`;
-    throw new Failure('unavailable', `the licensing API answered with the ${named}: this response is not used`, {
+    throw new Failure('unavailable', `the licensing API returned the ${named}: this response is not used`, {
       hint: 'Check the base URL of the profile, and any cache between it and this machine.',
       http,
       retryable: false,

@@ -71,7 +71,7 @@ export async function* listRows(
       }
       if (shown.repeats === 0 && gap === undefined) return;
       if (shown.repeats === 0 || reading === 1)
-        throw notWhole(gap ?? 'its pages changed during both of two readings', answer);
+        throw notWhole(gap ?? 'its pages changed both times that it was read', answer);
       break;
     }
   }
@@ -82,8 +82,8 @@ function gapAfter({ next, more, rows, total, pages }: Page, place: number, liste
   if (rows.length === 0 && place > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
-  if (total > listed) return `the server counts ${quantity(total, 'license')} and lists ${listed}`;
-  if (pages > place) return `the server counts ${pages} pages and names no URL after page ${place}`;
+  if (total > listed) return `the server reports ${quantity(total, 'license')}, but lists ${listed}`;
+  if (pages > place) return `the server reports ${pages} pages, but names no URL after page ${place}`;
   return undefined;
 }
 

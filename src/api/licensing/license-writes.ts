@@ -90,9 +90,9 @@ function redirection(answer: Answer): Creation {
 export function notShown({ license, license_is, http, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
   // The key itself is data, and printed as that.
   const said = {
-    another: `the server answered with another license (${license?.key ?? 'without a key'})`,
+    another: `the server returned another license (${license?.key ?? 'without a key'})`,
     'of several users': `the server gave several users one key (${license?.key ?? ''})`,
-    'as asked': `the server answered ${http.status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
+    'as asked': `the server returned ${http.status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
     'without a key': 'the server said that it created the license, without returning its key',
   }[license_is];
   const differences = license_is === 'another' && license ? `: ${differencesFrom(asked, license).join(', ')}` : '';
@@ -101,7 +101,7 @@ export function notShown({ license, license_is, http, redirect }: AnsweredCreati
 
 export function otherKey({ remote_user }: LicenseFields, answered: License, listed: License): string {
   const [given, shown] = [answered, listed].map(({ key = '' }) => `a license whose key ends with ${key.slice(-4)}`);
-  return `the server answered for ${remote_user} with ${given}, and its list gives that user ${shown}: the listed one counts`;
+  return `for ${remote_user} the server returned ${given}, but lists ${shown}: the listed one counts`;
 }
 
 function uncertain(message: string, details: Failure['details']): Failure {

@@ -85,7 +85,7 @@ export function keyOf({ key, fields }: License): string {
   if (key !== undefined && !isMasked(key)) return key;
   if (key !== undefined)
     throw new Failure('incomplete', `the server shows only a part of its key (it ends with ${key.slice(-4)})`, {
-      hint: 'Ask who runs the server for the key.',
+      hint: 'Ask the operator of the server for the key.',
       retryable: false,
     });
   const names = Object.keys(fields).join(', ') || 'none';

@@ -110,8 +110,8 @@ async function viewTwice(open: Opening, code: string, before?: License): Promise
     signs = signsOfAnother(license, { code, fields: {}, before });
     if (signs.length === 0) return license;
   }
-  throw new Failure('rejected', `the server answers for this license with another license: ${signs.join(', ')}`, {
-    hint: 'Nothing of it is used. Check the server, and any cache between it and this machine.',
+  throw new Failure('rejected', `the server returned another license for this key: ${signs.join(', ')}`, {
+    hint: 'The response was not used. Check the server, and any cache between it and this machine.',
   });
 }
 
@@ -137,7 +137,7 @@ async function firstActivation(open: Opening, asked: AskedSensor): Promise<Licen
 
 function ofOthers({ remote_user = '' }: LicenseFilter): Failure {
   return new Failure('incomplete', `the licenses that the server shows for '${remote_user}' may be of other users`, {
-    hint: 'They have no name, and the server does not find users exactly. Look at the whole list: chatelaine license list.',
+    hint: 'They have no name, and the server does not filter by the exact name. Check the complete list: chatelaine license list.',
     retryable: false,
   });
 }

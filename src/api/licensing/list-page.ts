@@ -91,7 +91,7 @@ function listIn(answer: Answer): RowArray {
   const found = arrayIn(answer) ?? emptyIn(answer.body);
   if (found) return found;
   const isSeveral = knownArrays(arraysIn(answer.body)).length > 1;
-  throw unreadable(answer, isSeveral ? 'two lists, of which none is known to be the licenses' : 'no list of licenses');
+  throw unreadable(answer, isSeveral ? 'two lists, and neither is known to be the licenses' : 'no list of licenses');
 }
 
 /** Undefined where no array is known to be the rows. @throws Failure unavailable, rejected as `listIn` */

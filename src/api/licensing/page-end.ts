@@ -42,7 +42,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
     next: urls.find((url) => url.includes('?')),
     nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
     hasMore: signs.includes(true),
-    more: signs.length > 0 ? `its answer says ${JSON.stringify(signs[0])}` : undefined,
+    more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest(valuesOf(totalName)),
     pages: highest(valuesOf(pagesName)),
   };

@@ -30,7 +30,7 @@ export default command({
 
   async *rows({ run: named, trust_list }, context) {
     const { options, conclude } = context;
-    refuseUnasked(named, 'Look for the run with: chatelaine license history', context);
+    refuseUnasked(named, 'Find the run with: chatelaine license history', context);
     const changes = runToUndo(changesOf(await context.record.past('remote_user')), named);
     const account = await context.licensingAccount({
       row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,

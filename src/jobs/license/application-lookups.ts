@@ -162,11 +162,11 @@ export class ApplicationLookups {
       this.#counting = length.licenses;
       return undefined;
     }
-    if (!isOfOneLength) return inconclusive(`the server cuts its list after ${quantity(length.rows, 'license')}`);
+    if (!isOfOneLength) return inconclusive(`the server truncates its list after ${quantity(length.rows, 'license')}`);
     const why = this.#filter === 'ignored' ? 'ignores the filter by user' : 'filters by parts of names';
-    const text = `the server ${why}, and its list of ${quantity(length.rows, 'license')} has no total: it may be cut there`;
+    const text = `the server ${why}, and its list of ${quantity(length.rows, 'license')} has no total: it may be incomplete`;
     const list = commandLine('license list', [], { app_code: this.#app_code });
-    return inconclusive(text, `If there are no more, repeat with --trust-list. Look with: ${list}`);
+    return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
 
   /** A key that is listed for two applications is nobody's. */
@@ -215,5 +215,5 @@ function formsOf(name: string, names: LookedUpNames): readonly string[] {
 
 function ofSeveral({ key = '' }: License, applications: readonly number[]): Failure {
   const text = `the server lists the license that ends with ${key.slice(-4)} for the applications ${applications.join(' and ')}`;
-  return inconclusive(text, 'Ask who runs the server to show the application of each license.');
+  return inconclusive(text, 'Ask the operator of the server to show the application of each license.');
 }

@@ -109,7 +109,7 @@ export async function* auditLicenses(
 function ownedBy({ license, ...listed }: Listed): OwnedLicense {
   const { remote_user, app_code: own } = license.fields;
   if (remote_user === undefined)
-    throw new Failure('unavailable', 'the list does not tell whose the licenses are: there is nothing to compare', {
+    throw new Failure('unavailable', 'the list does not say whose the licenses are: there is nothing to compare', {
       hint: 'Look users up one by one: chatelaine license view --remote-user U.',
       retryable: false,
     });

@@ -77,7 +77,7 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
   similar: ({ app_code }) =>
-    `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code })}`,
+    `If these are two users, repeat with --allow-similar. Check with: ${commandLine('license list', [], { app_code })}`,
   'created before': ({ remote_user }) =>
     `If the license is gone, create another one with --send-again ${shellWord(remote_user)}.`,
 };
@@ -91,7 +91,7 @@ function unknownInWords(one: Case, why: Why): string {
 }
 
 /** Why a request is unknown that an interruption cut. */
-const unanswered = 'the request was not answered';
+const unanswered = 'the request had no response';
 
 function sentFailure({ sent, asked }: Case): Failure | undefined {
   const { creation } = sent ?? {};

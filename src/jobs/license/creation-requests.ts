@@ -225,7 +225,7 @@ function signsOf(name: string): ReadonlySet<string> {
 }
 
 function notFound({ asked }: Case): Failure {
-  const text = `the server answered the request for '${asked.remote_user}', and no lookup shows the license: nothing more was sent`;
+  const text = `the request for '${asked.remote_user}' succeeded, but no lookup shows the license: nothing more was sent`;
   return new Failure('unknown', text, { hint: sayWhy, retryable: false });
 }
 

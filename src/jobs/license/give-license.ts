@@ -43,7 +43,7 @@ export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise
   if (warning !== undefined) warn(warning);
   if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');
   if (unread && !unread.isInterruption)
-    warn(`the license was created, as the server answered, and could not be confirmed: ${unread.message}`);
+    warn(`according to the server the license was created, but this could not be confirmed: ${unread.message}`);
   // What is printed is printed; a signal that came after it changes nothing.
   const afterwards = signal.aborted || unread ? undefined : stopped;
   const interruption = unread?.isInterruption ? unread : undefined;

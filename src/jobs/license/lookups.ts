@@ -132,6 +132,6 @@ function orNothing(cause: unknown): void {
 }
 
 function noKey(remote_user: string, why: string): Failure {
-  const hint = 'Ask who runs the server for the key.';
+  const hint = 'Ask the operator of the server for the key.';
   return inconclusive(`'${remote_user}' has a license, and its key is not known: ${why}`, hint);
 }

@@ -122,7 +122,7 @@ function another(one: Case, { by, isSettled, result }: SeenUser): Step {
   if (result.shows === 'no answer') return { do: 'create', before: undefined };
   if (by === 'hint' || !isSettled) return lookUp(one);
   if (countIn(result) > one.agreedOn)
-    return failed(one, { is: 'differs', text: 'changed meanwhile: the user has got a license' });
+    return failed(one, { is: 'differs', text: 'changed meanwhile: the user now has a license' });
   return { do: 'create', before: identitiesIn(result) };
 }
 

@@ -140,7 +140,7 @@ class RosterReport implements GiveReport {
     const [why] = this.#accepted;
     const count = this.#accepted.length;
     if (count === 0) return;
-    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created according to the server`;
     const isTried = why && !why.isInterruption;
     const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
     this.#applying.warn(`${said}; ${unread}`);

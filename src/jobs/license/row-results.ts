@@ -70,7 +70,7 @@ export function countOutcomes({ where, again }: { readonly where: string; readon
     const retryable = stopped !== undefined || unknown.open.length + similar + masked.length < undone;
     const hints = [
       similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar',
-      masked.length > 0 && 'Ask who runs the server for the key of such a license',
+      masked.length > 0 && 'Ask the operator of the server for the key of such a license',
       retryable && `Run the same command again, which plans again: ${again}`,
       wayOut(unknown.open),
     ];

@@ -40,7 +40,7 @@ export function openRunHistory(
         const telling = append(place, event, async (entry) => {
           if (credential.kind === 'licensing' && 'remote_user' in entry) await ledgers.tell(credential, entry);
         });
-        await orWarn(telling, warn, 'the history lacks what this run does');
+        await orWarn(telling, warn, 'the history will not contain what this run does');
       },
     }),
   };

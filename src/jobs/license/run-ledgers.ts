@@ -33,7 +33,7 @@ export interface RunHost {
 }
 
 const variableName = 'CHATELAINE_LEDGER';
-const untold = 'license history on other machines lacks what this run did';
+const untold = 'license history on other machines does not show what this run did';
 
 /**
  * What runs know of one another's writes: on this machine, and in a ledger that several machines share, whose code is

@@ -30,7 +30,7 @@ export function runToUndo(changes: readonly PastChange[], named: string | undefi
   const none =
     changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
   throw new Failure('not_found', named === undefined ? none : `no run is named ${named.toUpperCase()}`, {
-    hint: `Runs on other computers are in their own histories. Look with: ${commandLine('license history', [])}`,
+    hint: `Runs on other computers are in their own histories. Check with: ${commandLine('license history', [])}`,
   });
 }
 
@@ -80,7 +80,7 @@ async function undoOf(change: PastChange, lookups: Pick<Lookups, 'lookUp'>): Pro
   if (size !== undefined && (size < min || size > max))
     return { is: 'refused', why: `the old size ${size} is not allowed today (${min} to ${max})` };
   if (user !== remote_user && (await licensesOf(user)).length > 0)
-    return { is: 'refused', why: `'${user}' has another license by now` };
+    return { is: 'refused', why: `'${user}' has another license now` };
   const fields = {
     ...(user !== remote_user && { remote_user: user }),
     ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
@@ -107,8 +107,8 @@ export function undoText({
 /** @throws Failure incomplete where a license is not as the run left it */
 export function undoOrRefuse({ change, undo }: UndoStep): Exclude<UndoStep['undo'], { readonly is: 'refused' }> {
   if (undo.is !== 'refused') return undo;
-  throw new Failure('incomplete', `the license of ${change.remote_user} is left alone: ${undo.why}`, {
-    hint: 'Look at it with chatelaine license list --remote-user, and set what you want with chatelaine license edit.',
+  throw new Failure('incomplete', `the license of ${change.remote_user} was not changed: ${undo.why}`, {
+    hint: 'Check it with chatelaine license list --remote-user, and change it with chatelaine license edit.',
     retryable: false,
   });
 }

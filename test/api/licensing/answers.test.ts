@@ -111,7 +111,7 @@ describe('what a POST answers', () => {
     expect(creation.state === 'answered' && notShown(creation, fields)).toMatchObject({
       kind: 'unknown',
       message:
-        "the server answered with another license (K-1): remote_user 'bob' instead of 'ada', size_allowance 9 instead of 4",
+        "the server returned another license (K-1): remote_user 'bob' instead of 'ada', size_allowance 9 instead of 4",
     });
   });
 });

@@ -207,7 +207,7 @@ test('apply that is interrupted before its look says that no list was read, and 
 
   expect(ran.exitCode).toBe(130);
   expect(ran.stderr).toContain(
-    '1 license was created, as the server answered; no list was read yet: the next run confirms it',
+    '1 license was created according to the server; no list was read yet: the next run confirms it',
   );
 });
 

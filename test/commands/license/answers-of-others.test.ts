@@ -224,7 +224,7 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
       expect(error).toMatchObject({
         retryable: false,
         message: expect.stringContaining('ada') as string,
-        hint: expect.stringContaining('Ask who runs the server for the key') as string,
+        hint: expect.stringContaining('Ask the operator of the server for the key') as string,
       });
     });
 

@@ -219,7 +219,7 @@ describe('what servers may answer', () => {
     const ran = await run(service, 'license audit -o json');
 
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(ran.error?.message).toContain('does not tell whose the licenses are');
+    expect(ran.error?.message).toContain('does not say whose the licenses are');
   });
 });
 

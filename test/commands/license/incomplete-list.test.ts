@@ -147,7 +147,7 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     const ran = await run('license apply - -o json --trust-list --concurrency 1', csv(users));
 
     expect([ran.exitCode, counts()[1]]).toEqual([8, 1]);
-    expect(ran.stdout).toContain('the server cuts its list after 30 licenses');
+    expect(ran.stdout).toContain('the server truncates its list after 30 licenses');
   });
 
   test('a list that lags is read again after --settle', async () => {

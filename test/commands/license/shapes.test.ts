@@ -264,7 +264,7 @@ describe('a list in every form', () => {
     ['an HTML page inside 200', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '<html>')],
     ['an empty body', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '')],
     ['no list', (service: FakeService) => service.expect('GET /v1/license/').reply(200, { count: 3 })],
-    ['a row that is no license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, [[1]])],
+    ['a row that is not a license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, [[1]])],
   ])('a first page that fails (%s) is 7', async (_what, trouble) => {
     const service = fakeService();
     trouble(service);

@@ -128,7 +128,7 @@ test('a retired license comes back, but not beside one that its user has by now'
   const refused = await run(`license undo ${second} -y`, { home });
   expect(refused).toMatchObject({ exitCode: 8 });
   expect(refused.stderr).toContain(
-    `the license of left-2026-03-${user}-${end} is left alone: '${user}' has another license by now`,
+    `the license of left-2026-03-${user}-${end} was not changed: '${user}' has another license now`,
   );
 });
 
@@ -142,7 +142,7 @@ test('a license that a colleague changed since is named and left; the others are
   expect(undone.exitCode).toBe(8);
   expect(JSON.parse(undone.stdout)).toMatchObject([{ remote_user: 'physio-7740', status: 'undone' }]);
   expect(undone.error?.message).toContain(
-    `1 of 2 failed (${user}):\n  the license of ${user} is left alone: no licenses of ${user} are as`,
+    `1 of 2 failed (${user}):\n  the license of ${user} was not changed: no licenses of ${user} are as`,
   );
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
 });
@@ -269,7 +269,7 @@ test.each([
     const edited = await run(`license edit ${key} --size-allowance 3`, { home });
     const refused = before === 0 ? edited : await run(`license undo ${runOf(edited)} -y`, { home });
     expect([edited.exitCode, refused.exitCode]).toEqual([before === 0 ? 6 : 0, 6]);
-    expect(refused.stderr).toContain('answered 200 with an error');
+    expect(refused.stderr).toContain('returned 200 with an error');
     expect(refused.stderr).toMatch(/read back, the license has size_allowance \d instead of \d/);
     const size = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'ada')?.size_allowance;
     expect(size).toBe([2, 3][before]);
