@@ -54,7 +54,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
       : resultOf(command, options, { ...looks, isText }),
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
-    /** Fields that were asked for and that a server may send in rows: only the answer tells. */
+    /** Requested fields that a server may send in rows: only the response shows. */
     open: show.others === 'any' ? unknownBeside(own) : [],
     noFields,
     /** Before anything is sent; `fromFile`: fields that the input file adds. @throws Failure usage */
@@ -103,7 +103,7 @@ function strangeLooks(
     for (const look of namesIn(applies))
       if (!applies[look]) strange.push([look, `${name} prints its text unchanged: --${look} does not apply`, hint]);
   } else if (show?.text) {
-    // A text without a header is printed, unless the whole value is asked for.
+    // A text without a header is printed, unless the complete value is requested.
     const isWhole = jq !== undefined || row?.ofPlan || row?.whole;
     const hint = `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`;
     const why = (option: string): string => `${name} prints text without columns: --${option} does not apply`;

@@ -10,7 +10,7 @@ import type { RunParts } from './values.ts';
 
 export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
 
-/** Both services on loopback, in this process; they start when the first of their credentials is asked for. */
+/** Both services on loopback, in this process; they start when the first of their credentials is used. */
 export function embeddedSandbox(host: Host) {
   let started: Promise<Sandbox> | undefined;
   const start = async (): Promise<Sandbox> => {

@@ -154,7 +154,7 @@ export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATEL
   throw new Failure('config', `${name}: '${text}' is neither true nor false`, { hint: 'Set it to true, or unset it.' });
 }
 
-/** Names of the environment that look like ours and are none, each with the one that it may be a slip of. */
+/** Names of the environment that look like ours and are none, each with the one that it may be a typo of. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant?: string }[] {
   const twins = Object.entries<Field>(globalOptions).flatMap(([name, field]) => twinsOf(name, field));
   const credentials = [...Object.keys(variablesOf('licensing')), ...Object.keys(variablesOf('chat'))];
@@ -166,7 +166,7 @@ export function unknownVariables(env: Environment): readonly { readonly name: st
   });
 }
 
-/** Warns of slips in names. @throws Failure config where the name is of a guard or a credential */
+/** Warns of typos in names. @throws Failure config where the name is of a guard or a credential */
 export function refuseSlips(env: Environment, warn: (text: string) => void): void {
   for (const { name, meant } of unknownVariables(env)) {
     if (meant === undefined) continue;

@@ -57,6 +57,6 @@ export function nameThatIsThere(name: string, isThere: (name: string) => boolean
   return undone;
 }
 
-/** Advice if nothing tells whether chatelaine or a spreadsheet wrote a text. */
+/** Advice if nothing shows whether chatelaine or a spreadsheet wrote a text. */
 export const asNdjson =
   'Print the list with -o ndjson, and give --input-format ndjson; or give the names as arguments.';

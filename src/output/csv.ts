@@ -16,7 +16,7 @@ export function csv(choices: CsvChoices): Formatter {
   return records(choices, write);
 }
 
-/** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel of UTF-8. */
+/** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel that it is UTF-8. */
 export function excel(choices: CsvChoices, separator: Separator, messageText?: MessageText): Formatter {
   // A terminal gets no sign that it would obey.
   const lineEnd = choices.terminal ? '\n' : '\r\n';

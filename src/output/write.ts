@@ -126,7 +126,7 @@ async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise
   return count;
 }
 
-/** The same rows; `waiting` tells whether one has been asked for and has not come. */
+/** The same rows; `waiting` says whether one was requested and has not arrived. */
 function watch(rows: AsyncIterable<unknown>) {
   const iterator = rows[Symbol.asyncIterator]();
   let waiting = false;

@@ -22,13 +22,13 @@ export function suggestion(word: string, known: readonly string[]): string | und
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
-/** The known words that a slip of the fingers turns into this one, the nearest first, at most three. */
+/** The known words that a typo turns into this one, the nearest first, at most three. */
 export function nearest(word: string, known: readonly string[]): string[] {
   const typed = bare(word);
   return known
     .map((candidate) => ({ candidate, slips: slipsBetween(typed, bare(candidate)) }))
     .filter(({ candidate, slips }) => {
-      // One slip in a short word, in a long one fewer than a third of its letters: `sender` is not `header`.
+      // One typo in a short word, in a long one fewer than a third of its letters: `sender` is not `header`.
       const isShort = Math.max(typed.length, candidate.length) < 3;
       return slips < (isShort ? 1 : Math.max(2, typed.length / 3));
     })

@@ -34,7 +34,7 @@ export interface MessageHead extends Readonly<Partial<Record<(typeof headFields)
 /** How one request is otherwise sent. */
 export type CallLimits = Pick<Call, 'timeout' | 'repeat' | 'outlasts'>;
 
-/** Where pages of messages are asked for; messages are parsed, or their own text. */
+/** Requests pages of messages; messages are parsed, or their own text. */
 export interface MessageSource<M extends MessageHead = Message> {
   /** One request, sorted by id. */
   messages(query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>>;

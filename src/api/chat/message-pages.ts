@@ -81,7 +81,7 @@ async function* pages<M extends MessageHead>(
   const isAfterAnchor = isUp && query.include_anchor === false && /^\d+$/.test(walk.anchor);
   const start = isAfterAnchor ? Number(walk.anchor) : isUp ? -Infinity : Infinity;
   let [anchor, edge, inclusion] = [walk.anchor, start, {}];
-  /** Upward the anchor is asked for too: where it is missing, the plan may have hidden what follows it. */
+  /** Upward the anchor is requested too: if it is missing, the plan may have hidden what follows it. */
   const following = { include_anchor: isUp && query.include_anchor !== false ? undefined : false };
   let isLimited = false;
   for (let left = walk.limit ?? Infinity; left > 0;) {

@@ -31,7 +31,7 @@ export async function fetchUpload<R>(
   const take: Download['take'] = async (headers, body) => {
     kept.push(await keep(contentIn(headers, body, upload)));
   };
-  // An address that was waited with for more than a minute is asked for again.
+  // An address older than a minute is requested again.
   for (let isLast = false; ; isLast = true) {
     const call = await orRefusal(() => temporaryCall(send, upload));
     if ('refused' in call) return call;

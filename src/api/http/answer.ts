@@ -116,7 +116,7 @@ export function redirectFailure({ headers: { location }, http, status }: Answer)
   );
 }
 
-/** A request of which nobody knows whether it was carried out. It is not sent again; `what` says how it ended. */
+/** A request of which nobody knows whether it was processed. It is not sent again; `what` says how it ended. */
 export function unconfirmed(what: string, details: Failure['details'], kind: FailureKind = 'unknown'): Failure {
   const message = `${what}; the request may or may not have been processed`;
   return new Failure(kind, message, { ...details, retryable: false });

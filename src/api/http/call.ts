@@ -148,6 +148,6 @@ export interface Connection {
   readonly dispatcher: Dispatcher | undefined;
   readonly plan: ((call: PlannedCall) => void) | undefined;
   readonly observe: (event: WireEvent) => void;
-  /** A request had no answer, and may still be carried out; not called for one whose caller settles that. */
+  /** A request had no answer, and may still be processed; not called for one whose caller settles that. */
   readonly unanswered?: (() => void) | undefined;
 }

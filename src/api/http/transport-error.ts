@@ -11,7 +11,7 @@ export interface AttemptEnding {
 
 export function endingOf(status: number): AttemptEnding {
   if (status === 429) return { request: 'unprocessed', again: 'after the wait asked for' };
-  // A proxy or the server gave up; it may have carried out the request.
+  // A proxy or the server gave up; it may have processed the request.
   if ([408, 502, 503, 504].includes(status)) return { request: 'unknown', again: 'after a backoff' };
   return { request: isTrouble(status) ? 'unknown' : 'answered', again: 'never' };
 }

@@ -110,7 +110,7 @@ function endsConnection(headers: Head['headers']): boolean {
   return isOpenEnded || /\bclose\b/i.test(String(headers['connection']));
 }
 
-/** The codings that are asked for; any other is left: its bytes are no JSON, which the caller reports. */
+/** The requested codings; any other is left: its bytes are no JSON, which the caller reports. */
 function decompress(body: Readable, encoding: unknown): Readable {
   // The error of the source reaches the reader through the decoder.
   if (encoding === 'gzip') return pipeline(body, createGunzip(), () => undefined);

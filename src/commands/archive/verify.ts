@@ -65,7 +65,7 @@ export default command({
 
 const noProblem = { part: null, file: null, problem: null, ids: null };
 
-/** What is wrong with an archive, and that its last pull did not end; each with what mends it. */
+/** What is wrong with an archive, and that its last pull did not end; each with what fixes it. */
 async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem & { readonly hint: string }> {
   for await (const problem of problemsOf(archive)) yield { ...problem, hint: hintOf(problem, archive) };
   // Attached files that no pull has asked for yet, where the archive keeps them.
@@ -75,7 +75,7 @@ async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem &
     yield { part: null, file, problem, ids: null, hint: pullHint(archive.folder) };
 }
 
-/** What mends a problem. */
+/** What fixes a problem. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {
   if (isKeptAside(file)) return `Check the files that end in .damaged, and move them out of ${folder}.`;
   if (problem === strangeFile) return `Move what does not belong to the archive out of ${folder}.`;

@@ -40,7 +40,7 @@ export interface Job extends Planning {
   readonly roster: CheckedRoster<LicenseFields>;
   readonly place: string;
   readonly targets: readonly Target[];
-  /** The plan that is carried out as it was read. */
+  /** The plan that is applied as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
   readonly values: Partial<
     Record<'write_plan', string> &
@@ -178,7 +178,7 @@ export async function toRetire(job: Job, { record, note, warn }: Disk & Terminal
   return missing;
 }
 
-/** A plan that was read is carried out whole or not at all. @throws Failure differences, incomplete before sending */
+/** A plan that was read is applied completely or not at all. @throws Failure differences, incomplete before sending */
 export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['warn']): void {
   const others = (reviewed ? rows : []).flatMap((planned): OtherNow[] => {
     const { why, failure } = refusalOf(planned) ?? { why: 'open' };
@@ -219,7 +219,7 @@ async function writePlan(
   conclude(`to apply exactly this plan: ${again({ ...left, plan: file }, [])}`);
 }
 
-/** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
+/** A sheet from before a user was renamed or retired would create a new license: this computer's record may know it. */
 export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn }: Disk & Terminal): Promise<void> {
   const created = creationsIn(plan);
   if (created.length === 0) return;

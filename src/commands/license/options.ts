@@ -11,7 +11,7 @@ import type { LicensingCredential, StoredApp } from '../../store/account/credent
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
-/** How long a POST may still be carried out, unless `--settle` says otherwise. */
+/** How long a POST may still be processed, unless `--settle` says otherwise. */
 export const defaultSettle = 5000;
 
 export const settleOptions = {

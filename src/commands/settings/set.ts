@@ -64,7 +64,7 @@ async function askSecrets(values: readonly Assignment[], { terminal }: Terminal)
   return asked;
 }
 
-/** A new password is typed twice: nobody sees a slip. */
+/** A new password is typed twice: nobody sees a typo. */
 async function askSecret(name: string, terminal: Terminal['terminal']): Promise<Secret> {
   const secret = await terminal.secret(`${name.replace('_', ' ')}:`);
   if (name === 'new_password' && !secret.equals(await terminal.secret('new password again:')))

@@ -11,7 +11,7 @@ import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/
 import { archiveForms, readPart, type ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
-/** Who pulls. An account is its user id where the server tells it, since its address may change. */
+/** Who pulls. An account is its user id if the server reports it, since its address may change. */
 export interface Puller {
   readonly site: string;
   readonly account: string;

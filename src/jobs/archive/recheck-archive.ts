@@ -22,7 +22,7 @@ interface RecheckParts {
   readonly seen: ReadonlyMap<number, RawMessage>;
 }
 
-/** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
+/** Records what changed: edited, moved, gone (with the reason), or back. What is gone is requested again each time. */
 export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level'>,
   archive: OpenArchive,

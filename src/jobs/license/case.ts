@@ -123,7 +123,7 @@ export function answeredLicense(one: Case): License | undefined {
   return answer?.license_is === 'as asked' ? answer.license : undefined;
 }
 
-/** How many licenses of the very name a lookup shows. */
+/** How many licenses of the exact name a lookup shows. */
 export function countIn(result: SeenUser['result'] | undefined): number {
   return result?.shows === 'licenses' ? result.licenses.length : 0;
 }

@@ -87,7 +87,7 @@ export async function recall(one: Case, creations: Creations): Promise<Case> {
 }
 
 export interface PastChange extends HistoryEntry {
-  /** Whether the request was carried out; false: it may have been. */
+  /** Whether the request was processed; false: it may have been. */
   readonly isKnown: boolean;
   readonly isNew: boolean;
 }

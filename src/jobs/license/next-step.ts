@@ -25,7 +25,7 @@ export function nextStep(one: Case, rules: Rules): Step {
   if (last?.event === 'unknown')
     return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure: last.failure }, license: last.listed };
   if (last) return failed(one, { is: 'refused', failure: last.failure }, sent ? last.listed : undefined);
-  // Nothing tells what an unanswered POST created from what was there before.
+  // Nothing distinguishes what an unanswered POST created from what was there before.
   if (sent && !before && !answeredLicense(one)) return failed(one, { is: 'nothing before' });
   if (!seen) return one.recorded || sent || rules.asks ? lookUp(one) : { do: 'lock' };
   const result = withOwnName(one, seen.result);
@@ -147,7 +147,7 @@ function whereAnswered(one: Case, refusal: Why | undefined): Step {
   return { do: 'end', outcome: 'created', license: key.license, licenses: [key.license], storedAs: key.name };
 }
 
-/** Why no license is created where none of the very name is shown. */
+/** Why no license is created if none of the exact name is shown. */
 function refusalOf({ before, recorded, sent }: Case, result: LookupResult, { similar }: Rules): Why | undefined {
   if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
   if (result.shows !== 'near') return undefined;

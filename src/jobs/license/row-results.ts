@@ -12,7 +12,7 @@ export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'faile
   readonly status: Status;
   /** As the server returned it; null where it is not known. */
   readonly license: License | null;
-  /** Of a license that is resized; null also where no list tells it. */
+  /** Of a license that is resized; null also if no list has it. */
   readonly size_allowance_before: number | null;
   readonly error: string | null;
 }

@@ -27,7 +27,7 @@ export function openRunHistory(
       for await (const entry of eachEntry(host.system, kind, holding)) entries.push(entry);
       return entries;
     },
-    /** Where this run tells what it does on that server. */
+    /** Where this run records what it does on that server. */
     recorder: (credential: LicensingCredential | ChatCredential) => ({
       run: runName(),
       /** Appends to the history, for another run if one is named; if it cannot be written there is a warning, once. */

@@ -13,7 +13,7 @@ import { changedView, ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
 /**
- * Each message once, ascending by id; a page is asked for while the one before it is used. A limited history is a
+ * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a
  * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored
  * a part of the selection: an ignored narrow before the first message, anything else after the last
  */

@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson, type JsonObject } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
-/** Where messages are asked for by their ids, or otherwise on an old server. */
+/** Requests messages by their ids, or otherwise on an old server. */
 export type MessageChat<M extends MessageHead = MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
 
 const idsLevel = messageParameters.message_ids.level;

@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { settingNamed, valueName } from '../../schema/setting-text.ts';
 import { settings } from '../../schema/settings.ts';
 
-/** The level that brought the object in which a server tells the settings of an account (docs/apis.md, Settings). */
+/** The level that brought the object in which a server reports an account's settings (docs/apis.md, Settings). */
 const tellingLevel = 89;
 
 /** Whether the own user has the setting, and no list of settings. */
@@ -31,7 +31,7 @@ export async function presentSettings(
   return new Map(Object.entries({ ...told, ...own }).filter(([, value]) => isValue(value)));
 }
 
-/** Every setting that the server tells, those of our table first. */
+/** Every setting that the server reports, those of our table first. */
 export function toldNames(present: ReadonlyMap<string, unknown>): string[] {
   const known = Object.keys(settings).filter((name) => present.has(name));
   return [...new Set([...known, ...present.keys()])];

@@ -6,7 +6,7 @@ import { settingNamed, readSetting, unknownField } from '../../schema/setting-te
 import { identitySettings, settings } from '../../schema/settings.ts';
 import type { SettingEntry } from '../../store/settings/yaml.ts';
 
-/** The value of a secret that is asked for when everything else is found right. */
+/** The value of a secret that is prompted for once everything else is valid. */
 export const toBeAsked = Symbol('to be asked');
 
 interface SettingTexts {

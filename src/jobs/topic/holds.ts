@@ -142,7 +142,7 @@ function lostHold({ where, ids }: TopicHold): Failure {
   });
 }
 
-/** Ids of one hold that are asked for: one that is found is enough. */
+/** Ids of one hold that are requested: one that is found is enough. */
 const mostAsked = 100;
 
 async function isFound(

@@ -69,7 +69,7 @@ export function limiter(size: number | (() => number)): <T>(work: () => T | Prom
 }
 
 /**
- * Each item is asked for while the one before it is used. What the source throws is thrown in its place. When the user
+ * Each item is requested while the one before it is used. What the source throws is thrown in its place. When the user
  * stops, the source is asked to end, and what is on its way is not waited for.
  */
 export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {

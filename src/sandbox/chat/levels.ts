@@ -53,6 +53,6 @@ export const levels = {
   recentView: 454,
   emptyWithoutAccess: 460,
   archivedChannels: 489,
-  /** The newest that docs/apis.md describes; the sandbox has it unless another is asked for. */
+  /** The newest that docs/apis.md describes; the sandbox has it unless another is given. */
   newest: 489,
 } as const;

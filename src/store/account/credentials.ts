@@ -47,7 +47,7 @@ export interface LicensingChoice extends Choice {
   readonly row_app_code?: number | undefined;
 }
 
-/** A stored app whose key is only looked for when it is asked for, so that one broken app does not hide the others. */
+/** A stored app whose key is read when it is used, so one broken app does not hide the others. */
 export interface StoredApp {
   readonly profile: string;
   readonly app_code: number;

@@ -16,7 +16,7 @@ export interface ArchiveHead {
   readonly level?: number | undefined;
   /** The address of the account that fetches the messages. */
   readonly account: string;
-  /** Its user id, which it keeps under another address, where the server tells it. */
+  /** Its user id, which it keeps under another address, if the server reports it. */
   readonly account_id?: number | undefined;
   /** The number of parts that other accounts fetched before this one went on with the archive. */
   readonly adopted?: number | undefined;
@@ -146,7 +146,7 @@ export async function sealedLists(folder: string, before: ArchiveState['lists'])
   return lists;
 }
 
-/** What tells a file from a changed one without reading it: its size and its time; undefined for none. */
+/** What distinguishes a file from a changed one without reading it: its size and its time; undefined for none. */
 export async function stampOf(path: string): Promise<string | undefined> {
   const found = await ifThere(`look at ${path}`, stat(path, { bigint: true }));
   return found && `${found.size} ${found.mtimeNs}`;

@@ -102,7 +102,7 @@ export type KeptEnd =
 export interface KnownWrites {
   /** Without an answer, and nobody knows what became of it: of all names of one folded form, the latest last. */
   readonly pending: readonly PendingWrite[];
-  /** Answered, and shown by no list: of the very name, the latest. */
+  /** Answered, and shown by no list: of the exact name, the latest. */
   readonly open?: OpenWrite | undefined;
 }
 
@@ -141,7 +141,7 @@ export interface OpenFirst extends OpenWrite {
 export interface RecordedWrite extends WritingRun {
   readonly id: string;
   readonly asked: AskedWrite;
-  /** Whether it is of the very name, and not of a similar one. */
+  /** Whether it is of the exact name, and not of a similar one. */
   readonly isExact: boolean;
   /** Undefined while it is under way. `time`: by the clock of the place. */
   readonly end?: (KeptEnd & { readonly time: Milliseconds }) | undefined;

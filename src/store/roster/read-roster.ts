@@ -41,7 +41,7 @@ export interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly nameOf: (row: Values<T>) => string;
   /** Rows with equal keys repeat each other, which is refused; without it no row does. */
   readonly keyOf?: (row: Values<T>) => string;
-  /** The column that tells apart what is named twice. */
+  /** The column that distinguishes what is named twice. */
   readonly apart?: string;
   /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
   readonly completion: (rows: readonly Values<T>[]) => Promise<(row: Values<T>) => R>;
@@ -128,7 +128,7 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
   };
 }
 
-/** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
+/** A control character in a table is a mistake, such as an open quote over two lines. JSON spells it out. */
 function slipIn(names: readonly string[], values: Cells): Fault | undefined {
   for (const name of names) {
     const [sign] = /\p{Cc}/u.exec(String(values.get(name))) ?? [];

@@ -66,7 +66,7 @@ export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns
   }
 }
 
-/** Workbooks of today are archives of files: a zip. */
+/** Workbooks (.xlsx) are zip archives. */
 export function isZip(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 4) === 'PK\x03\x04';
 }
