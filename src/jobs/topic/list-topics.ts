@@ -30,7 +30,7 @@ interface TopicList {
 
 /**
  * The one with the newest message first. All messages are fetched, page by page, and their ids are held; without counts
- * the server's own list is asked for, where it has one.
+ * the server's own list is requested, if it has one.
  */
 export async function listTopics(
   chat: Pick<ChatApi, 'messages' | 'topics' | 'level'>,
