@@ -66,6 +66,17 @@ test('each link between pages names a page, and a heading of it', () => {
   expect(broken.map(({ link }) => link)).toEqual([]);
 });
 
+test('each file that a page names exists', () => {
+  const texts = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages.map((page) => join('docs', page))];
+  const named = texts.flatMap((text) =>
+    [...readFileSync(text, 'utf8').matchAll(/\b(?:src|test|scripts|bench|bin|man)\/[\w./-]+\.(?:ts|js|cjs|md)\b/g)].map(
+      ([file]) => ({ text, file }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ file }) => !existsSync(file))).toEqual([]);
+});
+
 test('each promise names the tests that show it, by their titles', () => {
   const page = readFileSync(join('docs', 'exactly-once.md'), 'utf8');
   const [, promised = ''] = /## What is promised\n([^]*?)\n## /.exec(page) ?? [];
