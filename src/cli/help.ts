@@ -53,9 +53,9 @@ export const exitAdvice: Readonly<Record<string, string>> = {
     'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
     'e-mail address, a password, the name of a view.',
   10: 'Not an error: an audit or comparison found something, or a user for whom license ensure or license apply created a license has several.',
-  129: 'Run the same command again when you like. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
-  130: 'Run the same command again when you like.',
-  143: 'Run the same command again when you like. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
+  129: 'Run the same command again any time. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
+  130: 'Run the same command again any time.',
+  143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
   124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
   126: 'The shell found the program, but may not run it: check its permissions.',
   127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
@@ -136,7 +136,7 @@ function rareOptions(options: readonly (readonly [string, Field])[], width: numb
     return `${names.join(', ')}: chatelaine help ${guide}`;
   });
   if (lines.length === 0) return [];
-  return [['Options that few need', lines.flatMap((line) => wrap(line, width - indent))] as const];
+  return [['Less common options', lines.flatMap((line) => wrap(line, width - indent))] as const];
 }
 
 /** The environment's share in the options, for help and manual. */
@@ -220,8 +220,8 @@ export function optionEntries(fields: Fields): HelpEntry[] {
 
 /** The options that no table has: they print a text and end. */
 export const textOptions: readonly HelpEntry[] = [
-  { term: '-h, --help', text: 'Help of the command' },
-  { term: '-V, --version', text: 'The version' },
+  { term: '-h, --help', text: 'Show help' },
+  { term: '-V, --version', text: 'Show the version' },
 ];
 
 function optionTerm(name: string, field: Field): string {

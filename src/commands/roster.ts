@@ -8,13 +8,13 @@ import type { Disk, Services, Terminal } from './context.ts';
 
 export const whereOption = {
   where: {
-    ...textField('COLUMN=VALUE', 'Only rows that have VALUE in COLUMN'),
+    ...textField('COLUMN=VALUE', 'Only rows with VALUE in COLUMN'),
     many: true,
   },
 } as const satisfies Fields;
 
 export const rosterOptions = {
-  input_format: choiceField(rosterFormats, 'FORMAT', 'csv, xlsx, ndjson or json (default: by the file)'),
+  input_format: choiceField(rosterFormats, 'FORMAT', 'csv, xlsx, ndjson or json (default: detected)'),
   sheet: {
     ...textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
     rare: 'sheets',

@@ -119,7 +119,7 @@ test('an option that few need has its name in help, and its text in the guide th
   );
   for (const { name, option, field } of rows) {
     const { stdout } = await run(fakeService(), `${name} --help`, { bare: true });
-    const paragraph = stdout.split('Options that few need:\n')[1]?.split('\n\n')[0] ?? '';
+    const paragraph = stdout.split('Less common options:\n')[1]?.split('\n\n')[0] ?? '';
     expect
       .soft(wordsOf(paragraph))
       .toMatch(new RegExp(`--${flagOf(option, field)}[^:]*: chatelaine help ${field.rare}`));

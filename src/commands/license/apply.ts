@@ -23,7 +23,7 @@ const manyRows = 10_000;
 export default command({
   about: [
     'FILE is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, or JSON. A user without a license gets one, and one of ' +
-      'another size is resized. If a row is bad, nothing is sent. After Ctrl-C or a crash, run the same command again. Exit code 9 if a row is unknown, else 8 if one failed.',
+      'another size is resized. If a row is bad, nothing is sent. After Ctrl-C or a crash, run the same command again. Exits with 9 if a row is unknown, else with 8 if one failed.',
   ],
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
