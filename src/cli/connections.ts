@@ -84,7 +84,7 @@ export class Connections {
     });
   }
 
-  /** What is not refused may have been carried out, and be found by a lookup. */
+  /** What is not refused may have been processed, and be found by a lookup. */
   #noteWrite(event: WireEvent): void {
     if (event.kind === 'answer')
       this.#hasWritten ||= !event.isRead && (event.answer.status < 400 || isTrouble(event.answer.status));

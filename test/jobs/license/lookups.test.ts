@@ -186,7 +186,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     const shape = (rows: readonly Row[]) => ({ total: 3, data: rows });
     expect(await ask(7, { shape })).toMatchObject({
       shows: 'incomplete',
-      users: 'the server cuts its list after 7 licenses',
+      users: 'the server truncates its list after 7 licenses',
     });
   });
 
