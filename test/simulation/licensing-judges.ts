@@ -89,7 +89,9 @@ function isRenamed({ runs }: LicensingPlan): boolean {
 function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
   const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
   const lacks = ({ exit, stderr }: Process): boolean =>
-    exit === undefined || exit > 128 || /the history will not contain|is not recorded there|the deadline of/.test(stderr);
+    exit === undefined ||
+    exit > 128 ||
+    /the history will not contain|is not recorded there|the deadline of/.test(stderr);
   return isHiding && posts.some((post) => post.user === user && lacks(post.client));
 }
 
