@@ -4,7 +4,7 @@ import type { Host } from '../../src/cli/host.ts';
 import { main } from '../../src/cli/main.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { chanceOf, type Chance } from './chance.ts';
-import { createDisk, diskError, type Disk, type Loss } from './disk.ts';
+import { createDisk, diskError, numberInodesAgain, type Disk, type Loss } from './disk.ts';
 import { createTime, type Time } from './time.ts';
 
 /** A call to the outside of a process, counted from 1; with `since` from its first request of that method on, 0. */
@@ -66,6 +66,7 @@ export class World {
   readonly #trace: ((line: string) => void) | undefined;
 
   constructor(seed: number, trace: ((line: string) => void) | undefined) {
+    numberInodesAgain();
     this.time = createTime(Date.UTC(2026, 2, 1, 12));
     this.chance = chanceOf(seed);
     this.#trace = trace;

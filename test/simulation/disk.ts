@@ -58,6 +58,11 @@ export type Entry = File | Folder;
 
 let lastInode = 0;
 
+/** Each world numbers its files by itself: a history is the same whenever it is played. */
+export function numberInodesAgain(): void {
+  lastInode = 0;
+}
+
 /** An open file, or folder. */
 export class OpenFile {
   readonly entry: Entry;

@@ -282,6 +282,13 @@ export const rules = [
       'exact: hashOf(`${salt} ${remote_user}`),',
     ],
   ]),
+  ...inFile('purge', 'jobs/topic/purge-topics.ts', [
+    [
+      'the history counts what was deleted, and not what was surveyed',
+      '{ deleted: counts.deleted,',
+      '{ deleted: purge.survey.ids.length,',
+    ],
+  ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['what a look shows is archived before its call', 'await archive?.add(unkept);', ''],
     [
@@ -293,12 +300,12 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     [
       'an archive that is taken away ends the run',
-      'await this.#archive?.confirm();\n      await this.#archive?.record',
-      'await this.#archive?.record',
+      'await this.archive?.confirm();\n      await this.archive?.record',
+      'await this.archive?.record',
     ],
     [
       'that a call is asked is recorded before it is sent',
-      "      await this.#archive?.record({ call: 'asked' });\n",
+      "      await this.archive?.record({ call: 'asked' });\n",
       '',
     ],
     ['what is held is looked for before each call', 'if (hold) throw heldTopic(this.survey, hold);', ''],
@@ -310,11 +317,6 @@ export const rules = [
   ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     ['after a failure a purge waits as long as a retry', 'sleep(backoff(', 'sleep(30_000 + backoff('],
-    [
-      'the history counts what was deleted, and not what was surveyed',
-      ': { deleted, unseen,',
-      ': { deleted: this.survey.ids.length, unseen,',
-    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
