@@ -29,11 +29,15 @@ export function mistakeIn({ lacking, unknown }: LineParts, { words, options, giv
   if (missing) return usage(`${missing[1].placeholder ?? missing[0].toUpperCase()} is required`, form);
   return usage(
     `${line} takes ${countOf(args.length)}; ${given.length} ${given.length === 1 ? 'was' : 'were'} given`,
-    line === 'chatelaine license list'
-      ? "To match part of a name, write --match '*WORD*', for one user --remote-user U."
-      : form,
+    excess[line] ?? form,
   );
 }
+
+/** Advice for an argument too many. */
+const excess: Readonly<Record<string, string>> = {
+  'chatelaine license list': "To match part of a name, write --match '*WORD*', for one user --remote-user U.",
+  'chatelaine archive pull': 'A channel or its link goes after --channel.',
+};
 
 function countOf(number: number): string {
   if (number === 0) return 'no argument';

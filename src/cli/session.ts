@@ -151,8 +151,9 @@ function clockOf({ host: { clock, system }, signal }: RunParts): Omit<Context['c
 function conclusionsWith(concluded: readonly string[], places: readonly string[]): readonly string[] {
   const unnamed = places.filter((place) => !concluded.some((line) => line.includes(place.replace(/^.*, /, ''))));
   if (unnamed.length === 0) return concluded;
-  const [first, ...others] = concluded;
-  return [[first, `on ${unnamed.join(' and ')}`].filter(Boolean).join(' '), ...others];
+  const [first = '', ...others] = concluded;
+  // Before the advice that the line may give.
+  return [first.replace(/^[^;]*/, (done) => `${done} on ${unnamed.join(' and ')}`.trimStart()), ...others];
 }
 
 /** The two services, whose credential is found out when the first call is made. */

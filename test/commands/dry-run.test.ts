@@ -155,3 +155,9 @@ test.each(['edit CODE --size-allowance 9', 'retire CODE', 'edit CODE --remote-us
     expect(stderr).not.toContain(code);
   },
 );
+
+test('an empty plan says so in one line', async () => {
+  const { run } = await openSandbox();
+  const line = 'license edit 0191A-86552-95939-DF69B --size-allowance 6 --dry-run';
+  expect((await run(line, { tty: true })).stdout).toBe('nothing would change\n');
+});

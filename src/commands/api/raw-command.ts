@@ -3,8 +3,8 @@ import type { Parameters } from '../../api/http/call.ts';
 import { typedPath, type Service } from '../../api/raw-path.ts';
 import { inputBody, sendRaw, type RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
-import { parseJson } from '../../core/json.ts';
-import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
+import { jsonIn, parseJson } from '../../core/json.ts';
+import { flagField, textField, collect, type Fields, type Values } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Disk, Keys } from '../context.ts';
 
@@ -116,7 +116,7 @@ function pairsOf({ raw_field = [], field = [] }: RawValues) {
     const at = word.indexOf('=');
     if (at < 1) throw usage(`${label}: expected NAME=${isJson ? 'JSON' : 'TEXT'}`);
     const [name, text] = [word.slice(0, at), word.slice(at + 1)];
-    if (isJson) readField(`${label} ${name}`, { kind: 'json', help: '' }, text);
+    if (isJson && !jsonIn(text)) throw usage(`${label} ${name}: not valid JSON`, 'Write -f for a text.');
     return { name, text, isJson };
   });
 }

@@ -55,7 +55,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
     throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To continue: ${context.again()}` });
   });
   const several: Applying['several'] = new Map();
-  let [resized, retired] = [0, 0];
+  let [resized, retired, summary] = [0, 0, ''];
   try {
     const applying = applyingOf(plan, { ...job, rules: { ...job.rules, differs } }, writing, context);
     const recorded = await recordedOf(
@@ -67,6 +67,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       recorded,
       several,
       state: new RunState(context.signal),
+      conclude: (text) => void (summary = text),
     })) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
@@ -82,6 +83,8 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
       context.warn('no license was retired: that happens only once every row has its license');
     throw cause;
   } finally {
+    const done = retired > 0 ? summary.replace(/ on |$/, (on) => `, ${retired} retired${on}`) : summary;
+    if (done !== '') context.conclude(done.replace(/^, /, ''));
     if (resized + retired > 0) context.conclude(undoLine(writing.run));
   }
   const failure = severalFailure([...several.values()]);
@@ -134,23 +137,17 @@ async function* retireAll(
   missing: readonly MissingUser[],
   { licensing }: Job,
   { placesOf, history }: Writing,
-  { clock, conclude, signal }: ApplyingParts,
+  { clock, signal }: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {
-  let count = 0;
   const now = clock.now();
   const retire = (user: MissingUser) => {
     const [api, places] = [licensing(user.app_code), placesOf(user.app_code)];
     return retireMissing(user, now, { api, places, history, signal });
   };
   try {
-    for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {
-      count += 1;
-      yield row;
-    }
+    yield* each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire);
   } catch (cause) {
     if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
     throw cause.as('incomplete', cause.message);
-  } finally {
-    if (count > 0) conclude(`${count} retired`);
   }
 }

@@ -1,5 +1,5 @@
 import { presentRow, presentSettings, toldNames } from '../../jobs/settings/present-settings.ts';
-import { whole } from '../../output/columns.ts';
+import { cellText, whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
 export default command({
@@ -17,5 +17,22 @@ export default command({
     return (names.length > 0 ? names : toldNames(present)).map((name) => presentRow(present, name));
   },
 
-  show: { columns: [...whole('name'), 'value', 'value_name'], none: 'the server reports no setting' },
+  show: {
+    columns: [...whole('name'), 'value', 'value_name'],
+    none: 'the server reports no setting',
+    line: (row) => (row.value === null ? `${row.name} is not reported` : settingLine(row)),
+  },
 });
+
+/** `color_scheme = dark`. */
+export function settingLine({
+  name,
+  value,
+  value_name,
+}: {
+  name: string;
+  value: unknown;
+  value_name?: string;
+}): string {
+  return `${name} = ${value_name ?? cellText(value)}`;
+}

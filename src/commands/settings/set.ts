@@ -5,6 +5,7 @@ import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
+import { settingLine } from './read-settings.ts';
 import type { Invocation, Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
 
@@ -38,7 +39,12 @@ export default command({
     yield* changeSettings(context.chat(), await askSecrets(values, context), context.note);
   },
 
-  show: { columns: [...whole('name'), 'value', 'value_name', 'status'], none: 'no setting was changed' },
+  show: {
+    columns: [...whole('name'), 'value', 'value_name', 'status'],
+    none: 'no setting was changed',
+    line: ({ status, ...row }) =>
+      status === 'set' ? settingLine(row) : `${settingLine(row)} (${status.replace('_', ' ')})`,
+  },
 });
 
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */

@@ -78,3 +78,13 @@ test('a server that does not tell settings is exit 6 with its level', async () =
     hint: 'That needs level 89.',
   });
 });
+
+test('a terminal gets a line for each setting', async () => {
+  const { run: runHere } = await openSandbox();
+  const lines = async (line: string) => (await runHere(line, { tty: true })).stdout.split('\n').slice(0, -1);
+  expect(await lines('settings set color_scheme=dark --raw nosuch=1')).toEqual([
+    'color_scheme = dark',
+    'nosuch = 1 (ignored)',
+  ]);
+  expect(await lines('settings get color_scheme timezone')).toEqual(['color_scheme = dark', 'timezone = ']);
+});
