@@ -95,9 +95,10 @@ async function runRequest(
 const ofNames = /^((new_)?remote_user|send_again|match|sender|dm(_including)?|(not_)?channel|topic|confirm)$/;
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
-  const { withoutKeys } = await import('./typed.ts');
-  const known = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
-  const { kind, message, details } = redact(known, redactor);
+  const { keyHider } = await import('./typed.ts');
+  const hide = keyHider(typed);
+  const known = cause instanceof Failure ? cause : bug(cause);
+  const { kind, message, details } = redact(known, (text) => redactor.clean(hide(text)));
   const failure = new Failure(kind, message, { ...details, hint: details.hint && complete(details.hint) });
   if (failure.kind !== 'differences') await messages.fail(failure);
   return failure;

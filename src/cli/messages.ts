@@ -92,20 +92,20 @@ export function openMessages(
   };
 }
 
-/** Redacts text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. */
-export function redact(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
-  return reword(failure, clean, (text) => truncate(clean(text)));
-}
-
-/** The failure in other words: `clean` makes those of ours, `spoken` those of a server. */
-export function reword({ kind, message, details }: Failure, clean: (text: string) => string, spoken = clean): Failure {
-  const { problems, hint, http, server } = details;
+/**
+ * Cleans text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. A cause that
+ * would say more is left out.
+ */
+export function redact({ kind, message, details }: Failure, clean: (text: string) => string): Failure {
+  const { problems, hint, http, server, cause } = details;
+  const spoken = (text: string): string => truncate(clean(text));
   return new Failure(kind, http || server ? spoken(message) : clean(message), {
     ...details,
     problems: problems?.map(clean),
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
     server: server && Object.fromEntries(Object.entries(server).map(([name, value]) => [name, saidIn(value, spoken)])),
+    cause: cause instanceof Error && clean(cause.message) !== cause.message ? undefined : cause,
   });
 }
 

@@ -1,6 +1,4 @@
-import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
-import { reword } from './messages.ts';
 
 /** All that a user gave a run: words of the command line, lines of standard input in their place, and variables. */
 export interface Typed {
@@ -10,15 +8,7 @@ export interface Typed {
   readonly env: Environment;
 }
 
-/** A failure without the values that were typed or set and may be a key (docs/apis.md, Credentials). */
-export function withoutKeys(failure: Failure, typed: Typed): Failure {
-  const clean = keyHider(typed);
-  const shown = reword(failure, clean);
-  const { cause, ...details } = shown.details;
-  const tellsMore = cause instanceof Error && clean(cause.message) !== cause.message;
-  return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
-}
-
+/** Hides the values that were typed or set and may be a key (docs/apis.md, Credentials). */
 export function keyHider({ words, names, env }: Typed): (text: string) => string {
   const variables = Object.entries(env).filter(([name]) => /^CHATELAINE_|_PROXY$/i.test(name));
   const places = [

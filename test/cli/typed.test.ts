@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { looksLikeKey, withoutKeys } from '../../src/cli/typed.ts';
+import { keyHider, looksLikeKey } from '../../src/cli/typed.ts';
 import { settings } from '../../src/schema/settings.ts';
-import { usage } from '../../src/core/failure.ts';
 import { openSandbox, runAlone } from '../helpers/run.ts';
 
-const said = (text: string, ...words: string[]): string => withoutKeys(usage(text), { words, env: {} }).message;
+const said = (text: string, ...words: string[]): string => keyHider({ words, env: {} })(text);
 
 test.each([
   '20261123T065820Z',

@@ -5,9 +5,9 @@ import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import { settingLine } from './read-settings.ts';
 import type { Invocation, Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
+import { settingLine } from './read-settings.ts';
 
 export default command({
   about: [
