@@ -22,12 +22,12 @@ export function failureText(failure: Failure, { terminal, columns, color, verbos
 
 const mark = 'chatelaine:';
 
-/** Each line says that it is a hint, but a command, which is copied. */
+/** Each line says that it is a hint, but a command, which is copied; a sentence may begin with one. */
 function hintLines(hint: string | undefined): string {
   if (hint === undefined) return '';
   const lines = commandsApart(hint).split('\n');
   return lines
-    .map((line) => (/^ *chatelaine [a-z]/.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`))
+    .map((line) => (/^ *chatelaine [a-z].*[^.]$/.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`))
     .join('');
 }
 

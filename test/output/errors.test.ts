@@ -44,6 +44,16 @@ describe('text', () => {
     expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\n            line 9: b');
   });
 
+  test('a hint may begin with a command, and a command has a line of its own', () => {
+    const failure = usage(
+      'no snippet 7',
+      'chatelaine snippet list shows the ids.\nTo delete one: chatelaine snippet rm 2',
+    );
+    expect(failureText(failure, look)).toBe(
+      'chatelaine: no snippet 7\nhint: chatelaine snippet list shows the ids.\nhint: To delete one:\n  chatelaine snippet rm 2',
+    );
+  });
+
   test('colours its name only', () => {
     expect(failureText(usage('no'), { ...look, color: true })).toBe('\x1b[31mchatelaine:\x1b[39m no');
   });

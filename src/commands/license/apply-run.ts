@@ -31,8 +31,7 @@ import {
 } from './apply-plan.ts';
 import type { openWriting } from './options.ts';
 import { severalFailure } from './several-licenses.ts';
-import { askAbout, plannedChange } from './ask-about.ts';
-import { undoLine } from './change-in-plan.ts';
+import { askAbout, plannedChange, undoLine } from './change-in-plan.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 type Writing = Awaited<ReturnType<typeof openWriting>>;

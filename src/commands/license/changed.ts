@@ -12,8 +12,7 @@ import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
-import { askAbout } from './ask-about.ts';
-import { changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
+import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openWriting, spansOf, trustOption } from './options.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense } from './show.ts';
 

@@ -8,11 +8,10 @@ import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
-import { withUndo } from './change-in-plan.ts';
+import { askAbout, withUndo } from './change-in-plan.ts';
 import { changeOne, openChanging, refuseSecond } from './changed.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow, type ChangedLicense } from './show.ts';
-import { askAbout } from './ask-about.ts';
 
 export default command({
   about: [

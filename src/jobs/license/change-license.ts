@@ -1,9 +1,8 @@
 import { differencesFrom, keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { AskedWrite, UserLock, UserName, WriteEnd } from '../../store/record/writes.ts';
-import { recordAround } from '../work/past-runs.ts';
 import { changeOf, type LicenseHistory } from './history.ts';
 import type { WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
@@ -39,6 +38,29 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
   return textOf(license, 'remote_user') === undefined
     ? { ...license, fields: { ...found.fields, ...license.fields } }
     : license;
+}
+
+const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
+
+/** Whether the server certainly changed nothing; not where what is read back contradicts an answer of success. */
+function isRefusal(cause: unknown): boolean {
+  return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
+}
+
+/** A change that is recorded before and after, so that an undo knows what a kill left. @throws as the change */
+async function recordAround<T>(
+  record: (event: 'changing' | 'changed' | 'refused') => Promise<void>,
+  change: () => Promise<T>,
+): Promise<T> {
+  await record('changing');
+  try {
+    const result = await change();
+    await record('changed');
+    return result;
+  } catch (cause) {
+    if (isRefusal(cause)) await record('refused');
+    throw cause;
+  }
 }
 
 async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {
