@@ -90,9 +90,9 @@ describe('a roster that asks for users whom this computer renamed or retired', (
   const roster = ['remote_user,size_allowance', 'physio-7731,4', 'physio-7740,4', 'new,2', ''].join('\n');
   const warnings = ({ stderr }: Ran): string[] => stderr.split('\n').filter((line) => line.includes('since'));
   const expected = [
-    "warning: 'physio-7731' is 'physio-9' since 2026-03-01: this roster creates a new license",
+    "warning: 'physio-7731' is 'physio-9' since 2026-03-01; this roster asks for a new license",
     expect.stringMatching(
-      /^warning: 'physio-7740' is 'left-2026-03-physio-7740-\w{4}' since 2026-03-01: this roster creates/,
+      /^warning: 'physio-7740' is 'left-2026-03-physio-7740-\w{4}' since 2026-03-01: run (\w{4}) retired that license, and chatelaine license undo \1 gives it back; this roster asks for a new license$/,
     ),
   ];
 
