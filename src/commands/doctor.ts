@@ -1,7 +1,7 @@
 import { quantity } from '../core/duration.ts';
 import { Failure, unless } from '../core/failure.ts';
 import { candidatesOf, profilesArgument, type Candidate } from './auth/account.ts';
-import { accountStatus } from './auth/account-status.ts';
+import { accountStatus } from './auth/auth-status.ts';
 import { command } from './command.ts';
 import type { Accounts, Disk, Invocation, Keys, Ledgers, Services, Time } from './context.ts';
 

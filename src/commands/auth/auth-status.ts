@@ -1,15 +1,17 @@
-import { Failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/duration.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
 import { whole } from '../../output/columns.ts';
+import { namesOf, urlOf, type Profile } from '../../schema/profile.ts';
+import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import { candidatesOf, profilesArgument } from './account.ts';
-import { accountStatus, statusLine } from './account-status.ts';
+import type { Accounts, Keys, Services, Time } from '../context.ts';
+import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
 
 export default command({
   about: [
     'Tries every stored profile, and the credentials of the environment; with --sandbox those of the embedded sandbox. Exit code 4 if one is refused.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
-  options: {},
   examples: ['chatelaine auth status'],
 
   async *rows({ name: names = [] }, context) {
@@ -46,3 +48,91 @@ export default command({
     line: statusLine,
   },
 });
+
+/** One credential, tried at its server: a row of `auth status`, and a line of `doctor`. */
+interface AccountStatus {
+  readonly profile: string;
+  readonly kind?: string;
+  readonly url?: string;
+  readonly default: boolean | null;
+  readonly read_only: boolean | null;
+  readonly key: 'stored' | 'command' | 'environment' | 'sandbox' | 'unusable';
+  readonly status: 'ok' | 'refused' | 'unreachable' | 'unusable' | 'failed';
+  readonly detail: string | null;
+  readonly advice: string | null;
+}
+
+type StatusParts = Services & Accounts & Keys & Time;
+
+const statuses: Partial<Record<Failure['kind'], AccountStatus['status']>> = {
+  auth: 'refused',
+  unavailable: 'unreachable',
+  config: 'unusable',
+};
+
+/** The status, and the failure of a credential that cannot be used. @throws Failure of an interruption */
+export async function accountStatus(
+  { name, open }: Candidate,
+  context: StatusParts,
+): Promise<{ readonly row: AccountStatus; readonly failure?: Failure }> {
+  const profile = await ifAnswered(context.accounts.profiles().find(name));
+  const defaults = await ifAnswered(context.accounts.profiles().defaults());
+  let known: Omit<AccountStatus, 'status' | 'detail' | 'advice'> = {
+    profile: name,
+    ...(profile && { kind: profile.kind, url: urlOf(profile), ...namesOf(profile) }),
+    default: profile && defaults ? defaults[profile.kind] === name : null,
+    read_only: profile ? (profile.read_only ?? false) : null,
+    key: 'unusable',
+  };
+  try {
+    const credential = await open();
+    known = { ...known, kind: credential.kind, url: urlOf(credential), ...namesOf(credential) };
+    known = { ...known, read_only: credential.read_only ?? false, key: keyPlaceOf(name, profile) };
+    await checkCredential(credential, context);
+    const level = await levelNote(credential, context);
+    const clock = clockNote(context);
+    const detail = [credential.read_only && 'read-only', level, clock].filter((note) => typeof note === 'string');
+    const advice = clock === undefined ? null : 'Set the clock of this machine.';
+    return { row: { ...known, status: 'ok', detail: detail.join(', ') || null, advice } };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    const { clean } = context.secrets;
+    const [detail, advice] = [clean(cause.message), cause.details.hint ? clean(cause.details.hint) : null];
+    return { row: { ...known, status: statuses[cause.kind] ?? 'failed', detail, advice }, failure: cause };
+  }
+}
+
+function keyPlaceOf(name: string, profile: Profile | undefined): AccountStatus['key'] {
+  if (!profile) return name === 'sandbox' ? 'sandbox' : 'environment';
+  return profile.key_command === undefined ? 'stored' : 'command';
+}
+
+async function levelNote(credential: LicensingCredential | ChatCredential, { servers }: Services) {
+  if (credential.kind !== 'chat') return undefined;
+  const level = await servers.chatAs(credential).level();
+  return level === undefined
+    ? 'the server does not report its feature level: the newest is assumed'
+    : `feature level ${level}`;
+}
+
+/** Certificates and retry-after dates go wrong when the clock is off by more. */
+const mostSkew = 120_000;
+
+function clockNote({ clock: { now, serverNow } }: Time): string | undefined {
+  const skew = now() - (serverNow() ?? now());
+  if (Math.abs(skew) <= mostSkew) return undefined;
+  return `the clock of this machine is ${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
+}
+
+/** `✔ app, licensing, http://…, application 7 (default)`; the reason is below. */
+function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly email?: unknown }): string {
+  const { profile, kind, url, app_code, email, status, detail, advice } = row;
+  const application = typeof app_code === 'number' ? `application ${app_code}` : undefined;
+  const who = [kind, url, application, email].filter((text) => typeof text === 'string');
+  const isFirst = row.default ? ' (default)' : '';
+  const head = `${status === 'ok' ? '✔' : '✘'} ${[profile, ...who].join(', ')}${isFirst}`;
+  if (status === 'ok' && advice === null) return detail === null ? head : `${head}: ${detail}`;
+  return [`${head}: ${status}`, ...[detail, advice].filter((text) => text !== null).map((text) => `  ${text}`)].join(
+    '\n',
+  );
+}
