@@ -95,9 +95,9 @@ for (const { from, to } of ours) importedBy.set(from, [...(importedBy.get(from) 
 
 /** The most lines of each (docs/internals/architecture.md, Budgets). */
 const budgets = [
-  { what: 'src without the sandbox', lines: 37_750, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
+  { what: 'src without the sandbox', lines: 35_750, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
   { what: 'the sandbox', lines: 4_500, folder: 'src/sandbox', counts: /\.ts$/ },
-  { what: 'the tests', lines: 66_000, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
+  { what: 'the tests', lines: 62_000, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
 ];
 
 /** The most bytes of README.md, docs and man together. */
