@@ -88,7 +88,7 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   problem: 'what is wrong',
   problems: 'number of problems',
   profile: 'name of the profile',
-  purge: 'of an archive made by topic delete: begun or ended',
+  deletion: 'of an archive made by topic delete: begun or ended',
   read_only: 'whether writes are refused',
   remote_user: 'the user',
   remote_user_before: 'the user before this command',

@@ -366,7 +366,11 @@ export const rules = [
     ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
   ...inFile('purge', 'store/archive/open-archive.ts', [
-    ['nothing is written into what stands in the place of an archive', 'if (!(await isInPlace()))', 'if (!folder)'],
+    [
+      'nothing is written into what stands in the place of an archive',
+      'if (!(await this.#isInPlace())) throw',
+      'if (!this.folder) throw',
+    ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-order.ts', [
     [
@@ -428,7 +432,7 @@ export const rules = [
     ['a line of an archive is synced', '        await target.datasync();\n', ''],
   ]),
   ...inFile('files', 'store/archive/open-archive.ts', [
-    ['what a disk may not have is not sealed', 'if (!isOnDisk || !own.manifest) return;', 'if (!own.manifest) return;'],
+    ['what a disk may not have is not sealed', 'if (!this.#isOnDisk || !this.#manifest)', 'if (!this.#manifest)'],
   ]),
   ...inFile('rosters', 'commands/roster.ts', [
     [

@@ -118,7 +118,7 @@ async function harmed(harm: (folder: string, file: string) => void) {
   await archive.close();
   harm(folder, file);
   const again = await open();
-  const [part] = again.parts as readonly [ArchivePart];
+  const [part] = again.parts as [ArchivePart];
   return { archive: again, part };
 }
 

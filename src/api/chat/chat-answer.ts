@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure, usage, type FailureKind } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import {
   type Answer,
@@ -10,7 +10,10 @@ import {
   unconfirmed,
   wordsOf,
 } from '../http/answer.ts';
+import type { Send } from '../http/call.ts';
+import { queryOf } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
+import { maxRequestLine } from '../../schema/messages.ts';
 
 /** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
@@ -127,4 +130,16 @@ export function lacking(what: string, needed: number, level: number | undefined,
     hint: 'Check the site URL of the profile.',
     http,
   });
+}
+
+/** Calls whose URL servers do not take are refused, by the response of a server too. */
+export function withinUrl(send: Send): Send {
+  return async (call) => {
+    const bytes = call.path.sent.length + queryOf(call).length;
+    const tooLong = `the URL of the request has ${bytes} bytes, too many for the server`;
+    if (bytes > maxRequestLine) throw usage(tooLong, `Servers take ${maxRequestLine} bytes.`);
+    const answer = await send(call);
+    if (answer.status !== 414) return answer;
+    throw new Failure('rejected', tooLong, { http: { ...answer.http, url: answer.http.url.replace(/\?.*/s, '') } });
+  };
 }

@@ -10,9 +10,8 @@ import { viewLevel } from '../../schema/view.ts';
 import type { Answer } from '../http/answer.ts';
 import { type CallLimits, type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
-import { withinUrl } from './long-url.ts';
 import { fetchUpload, type Keep } from './uploads.ts';
-import { accept, acceptOnce, objectIn, refusal, refuseMissingRoute, rowsIn } from './chat-answer.ts';
+import { accept, acceptOnce, objectIn, refusal, refuseMissingRoute, rowsIn, withinUrl } from './chat-answer.ts';
 
 export type ChatApi = ReturnType<typeof chatApi>;
 

@@ -12,7 +12,7 @@ import {
   type ChannelNames,
   type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
-import { countPlaces } from '../../jobs/archive/recheck-archive.ts';
+import { countPlaces } from '../../jobs/archive/messages-now.ts';
 import {
   besideArchive,
   besidePages,
@@ -102,9 +102,7 @@ export default command({
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
     const isForPeople = output === 'html' || output === 'text';
-    const which = typed.channel ? 'all' : 'last';
-    const names: ChannelNames =
-      isForPeople || typed.channel ? await channelNames(archives, form, which, signal) : new Map();
+    const names: ChannelNames = isForPeople || typed.channel ? await channelNames(archives, form, signal) : new Map();
     async function* messages() {
       for (const archive of archives) yield* archivedMessages(await chosenArchive(archive, form), form, signal);
     }
@@ -117,7 +115,7 @@ export default command({
     const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
     if (typed.channel ?? typed.topic) warnOfMoves(chosen, warn);
-    if (count === 0) warn(whyNone(typed.channel, names) ?? 'no archived message matches');
+    if (count === 0) warn('no archived message matches');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);
@@ -158,16 +156,6 @@ function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) =>
   }
   const counts = countPlaces(places);
   if (counts !== '') warn(`moved on the server since they were archived, shown where they were: ${counts}`);
-}
-
-/** Digits are an id: why none is chosen where a channel has them for a name. */
-function whyNone(channels: readonly string[] = [], names: ChannelNames) {
-  const known = new Set([...names.values()].flatMap(({ names: all }) => all));
-  const digits = channels.find((text) => /^\d+$/.test(text) && known.has(text));
-  return (
-    digits &&
-    `no channel has the id ${digits}; a channel is named so: write name:${digits} for the channel of that name`
-  );
 }
 
 /** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */

@@ -1,4 +1,4 @@
-import { archivesBelow, archivesIn, inspectArchive } from '../../store/archive/archive.ts';
+import { archivesBelow, archivesIn, inspectArchive, isOfTheRun } from '../../store/archive/archive.ts';
 import { lastWritten } from '../../store/archive/archive-head.ts';
 import { openPurge } from '../../store/archive/line-file.ts';
 import { archiveForms } from '../../store/archive/part.ts';
@@ -9,7 +9,7 @@ import { command } from '../command.ts';
 export default command({
   about: [
     'Lists the archives in DIR and below: server, account, selection as given, messages, bytes, when the last pull or deletion ended, and whether it reached its end ' +
-      '(complete). For archives made by topic delete, purge is the state of the deletion: begun or ended.',
+      '(complete). For archives made by topic delete, deletion is begun or ended.',
     'Works offline and does not read the messages; archive verify checks them.',
   ],
   args: {
@@ -19,7 +19,7 @@ export default command({
 
   async *rows({ folder }, { disk }) {
     for (const own of folder === undefined ? await archivesBelow(disk.files().state) : await archivesIn(folder)) {
-      const { head, parts, files, unfinished, damage } = await inspectArchive(own);
+      const { head, parts, files, problems } = await inspectArchive(own);
       const { stage } = await openPurge(own);
       const written = [...parts.flatMap((part) => archiveForms.map((form) => part[form])), ...files.values()];
       yield {
@@ -29,9 +29,9 @@ export default command({
         selection: head.options,
         messages: parts.reduce((sum, { count }) => sum + count, 0),
         last_pull: (await lastWritten(own)) ?? null,
-        complete: unfinished.length === 0 && damage.length === 0,
+        complete: !problems.some(isOfTheRun),
         bytes: written.reduce((sum, file) => sum + (file && 'bytes' in file ? file.bytes : 0), 0),
-        purge: stage === 'new' ? null : typeof stage === 'string' ? stage : 'ended',
+        deletion: stage === 'new' ? null : typeof stage === 'string' ? stage : 'ended',
       };
     }
   },
@@ -41,7 +41,7 @@ export default command({
       ...whole('folder'),
       ...uncut('site', 'account'),
       { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
-      ...'messages last_pull complete bytes purge'.split(' '),
+      ...'messages last_pull complete bytes deletion'.split(' '),
     ],
     none: 'There is no archive.',
   },

@@ -5,14 +5,15 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { type ChannelFolder, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
-import { countPlaces, recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
+import { countPlaces } from '../../jobs/archive/messages-now.ts';
+import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { countField, flagField, flagOf, textField, withEach, type Fields, type Values } from '../../schema/field.ts';
+import { countField, flagField, flagOf, textField, withEach, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
@@ -28,10 +29,6 @@ const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOp
 
 /** Options that say where messages are: with `--all-channels` each folder does. */
 const places = /^(channel|dm|narrow)$/;
-
-const adoptOption = {
-  adopt: textField('ADDRESS', 'Continue an archive that another account started: the address of that account'),
-} as const satisfies Fields;
 
 export default command({
   about: [
@@ -52,7 +49,7 @@ export default command({
     files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
-    ...adoptOption,
+    adopt: textField('ADDRESS', 'Continue an archive that another account started: the address of that account'),
     recheck: flagField(
       'Re-fetch every message to record edits, moves and disappearances, and add messages moved in (the server has no list of changes)',
     ),
@@ -111,8 +108,30 @@ export default command({
   show: {
     columns: [...whole('folder'), 'messages', 'added', 'repaired', { name: 'channel', when: 'there', width: Infinity }],
     others: 'known',
+    line: pulledLine,
   },
 });
+
+type PulledRow = Readonly<Partial<Record<string, unknown>>> & { readonly folder: string };
+
+/** `kitchen: 8 messages, 2 new, 1 of 2 attached files kept`. */
+function pulledLine({ folder, channel, status, messages, added, files, files_kept, ...counts }: PulledRow): string {
+  const { repaired, edited, moved, gone, back } = counts;
+  const words = Object.entries({
+    new: added,
+    repaired,
+    edited,
+    moved,
+    'no longer visible': gone,
+    'visible again': back,
+  });
+  return [
+    `${typeof channel === 'string' ? `#${channel}` : folder}: ${quantity(Number(messages ?? 0), 'message')}`,
+    ...words.flatMap(([word, count]) => (Number(count ?? 0) > 0 ? [`${String(count)} ${word}`] : [])),
+    ...(Number(files ?? 0) > 0 ? [`${String(files_kept)} of ${quantity(Number(files), 'attached file')} kept`] : []),
+    ...(typeof status === 'string' && status !== 'pulled' ? [status] : []),
+  ].join(', ');
+}
 
 /** Who pulls, once it may go on with all these folders: before anything is written. @throws Failure config, usage */
 async function agreedPuller(

@@ -4,13 +4,11 @@ import { attachedFiles } from '../../jobs/archive/attached-files.ts';
 import {
   archivesIn,
   inspectArchive,
-  lostLine,
   problemsOf,
-  strangeFile,
   type Archive,
   type ArchiveProblem,
 } from '../../store/archive/archive.ts';
-import { copyHint, limitedHistory, isKeptAside } from '../../store/archive/archive-head.ts';
+import { copyHint, limitedHistory } from '../../store/archive/archive-head.ts';
 import { isKept, otherContent } from '../../store/archive/kept-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
@@ -34,7 +32,7 @@ export default command({
       const archive = await inspectArchive(own);
       const tell = (text: string): void => warn(own === folder ? text : `${own}: ${text}`);
       const messages = archive.parts.reduce((count, part) => count + part.count, 0);
-      let [first, problems]: [ArchiveProblem | undefined, number] = [undefined, 0];
+      let [first, problems]: [Omit<ArchiveProblem, 'kind'> | undefined, number] = [undefined, 0];
       for await (const { hint, ...problem } of allProblemsOf(archive)) {
         hints.add(hint);
         first ??= problem;
@@ -66,24 +64,28 @@ export default command({
 const noProblem = { part: null, file: null, problem: null, ids: null };
 
 /** What is wrong with an archive, and that its last pull did not end; each with what fixes it. */
-async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem & { readonly hint: string }> {
-  for await (const problem of problemsOf(archive)) yield { ...problem, hint: hintOf(problem, archive) };
+async function* allProblemsOf(archive: Archive): AsyncGenerator<Problem> {
+  for await (const { kind, ...problem } of problemsOf(archive))
+    yield { ...problem, hint: hintOf({ kind, ...problem }, archive) };
   // Attached files that no pull has asked for yet, where the archive keeps them.
   const unasked = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
   const waiting = { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${unasked}` };
-  for (const { file, problem } of [...archive.unfinished, ...(unasked > 0 ? [waiting] : [])])
+  const unfinished = archive.problems.filter(({ kind }) => kind === 'unfinished');
+  for (const { file, problem } of [...unfinished, ...(unasked > 0 ? [waiting] : [])])
     yield { part: null, file, problem, ids: null, hint: pullHint(archive.folder) };
 }
 
+type Problem = Omit<ArchiveProblem, 'kind'> & { readonly hint: string };
+
 /** What fixes a problem. */
-function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {
-  if (isKeptAside(file)) return `Check the files that end in .damaged, and move them out of ${folder}.`;
-  if (problem === strangeFile) return `Move what does not belong to the archive out of ${folder}.`;
+function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
+  if (kind === 'aside') return `Check the files that end in .damaged, and move them out of ${folder}.`;
+  if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
   // Nothing can be pulled while one of these is damaged.
-  const known = damage.find((one) => one.file !== 'purge.ndjson')?.file;
-  if (known !== undefined || file === 'parts.ndjson' || problem === lostLine) return copyHint(known ?? 'parts.ndjson');
+  const known = problems.find((one) => one.kind === 'list' && one.file !== 'purge.ndjson')?.file;
+  if (known !== undefined || kind === 'lost') return copyHint(known ?? 'parts.ndjson');
   return pullHint(folder, { recheck: problem.startsWith(otherContent) });
 }
 

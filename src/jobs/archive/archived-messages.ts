@@ -5,17 +5,14 @@ import type { Archive } from '../../store/archive/archive.ts';
 import {
   hasId,
   idsOfFile,
-  lastIdOf,
-  messageIn,
   readPart,
   type ArchiveForm,
   type ArchivePart,
-  type PartLine,
+  type ReadMessage,
 } from '../../store/archive/part.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
 import { foldName, isSameName, isSameTopic } from '../../schema/topic.ts';
-import { channelsIn } from '../messages/selection.ts';
 
 /** A part, and the messages that an export takes of it: one or more, ascending. */
 export interface ChosenPart {
@@ -32,18 +29,17 @@ export interface ChosenArchive extends Omit<Archive, 'parts'> {
 /** The names that mean each channel, and its last one, by which it is shown: with its id where another has the same. */
 export type ChannelNames = ReadonlyMap<unknown, { readonly names: readonly string[]; readonly shown: string }>;
 
-/** `last`: of an archive of one channel its last name alone, for which one part is read. Damaged parts tell none. */
+/** Damaged parts tell none. */
 export async function channelNames(
   archives: readonly Archive[],
   form: ArchiveForm,
-  which: 'all' | 'last',
   signal: AbortSignal,
 ): Promise<ChannelNames> {
   const newest = new Map<unknown, Map<string, number>>();
-  for (const { folder, head, parts } of archives)
-    for (const part of which === 'last' && isOfOneChannel(head) ? newestOf(parts) : parts)
-      for await (const { id, line } of heeding(signal, (await readPart(folder, part, form)).lines)) {
-        const { stream_id, display_recipient: name } = messageIn(line);
+  for (const { folder, parts } of archives)
+    for (const part of parts)
+      for await (const { message } of heeding(signal, (await readPart(folder, part, form)).messages)) {
+        const { id, stream_id, display_recipient: name } = message;
         const ids = newest.get(stream_id) ?? new Map<string, number>();
         if (typeof name === 'string') newest.set(stream_id, ids.set(name, Math.max(ids.get(name) ?? 0, id)));
       }
@@ -61,16 +57,6 @@ export async function channelNames(
   );
 }
 
-function isOfOneChannel({ selection }: Archive['head']): boolean {
-  const narrow: unknown = isObject(selection) ? selection['narrow'] : undefined;
-  const channels = Array.isArray(narrow) ? channelsIn(narrow) : [];
-  return channels.length === 1 && typeof channels[0] === 'number';
-}
-
-function newestOf(parts: readonly ArchivePart[]) {
-  return parts.filter(({ last }) => last === lastIdOf(parts));
-}
-
 /** All messages, or the chosen ones alone, but all of a damaged part, where the export ends. @throws as `isChosen` */
 export async function chosenArchive(
   { parts, ...archive }: Archive,
@@ -84,8 +70,8 @@ export async function chosenArchive(
     const read = isChosen && (await readPart(archive.folder, part, form));
     if (read && read.problem === undefined) {
       ids = [];
-      for await (const { id, line } of heeding(signal, read.lines))
-        if (isChosen({ ...messageIn(line), ...places.get(id) })) ids.push(id);
+      for await (const { message } of heeding(signal, read.messages))
+        if (isChosen({ ...message, ...places.get(message.id) })) ids.push(message.id);
     }
     if (ids.length > 0) chosen.push({ part, ids });
   }
@@ -125,21 +111,32 @@ export function holdsMessage({ parts }: { readonly parts: readonly Pick<ChosenPa
 
 /** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */
 export async function* archivedMessages(archive: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
-  for await (const line of archivedLines(archive, form, signal)) {
-    const message = messageIn(line);
+  for await (const { message } of archived(archive, form, signal)) {
     const name = archive.names?.get(message['stream_id'])?.shown ?? message['display_recipient'];
     yield name === message['display_recipient'] ? message : { ...message, display_recipient: name };
   }
 }
 
 /** The same messages as JSON, byte for byte as they were archived. @throws as archivedMessages */
-export async function* archivedLines({ folder, parts }: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
+export async function* archivedLines(archive: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
+  for await (const { line } of archived(archive, form, signal)) yield line;
+}
+
+async function* archived({ folder, parts }: ChosenArchive, form: ArchiveForm, signal: AbortSignal | undefined) {
   for (const span of spansOf(parts)) {
-    const found: Iterable<PartLine>[] = [];
-    for (const chosen of span) found.push(linesOf(chosen, await wholePart(folder, chosen.part, form)));
-    const [first = [], ...late] = found;
-    const merged = () => found.flatMap((lines) => [...lines]).sort((one, other) => one.id - other.id);
-    for await (const { line } of heeding(signal, late.length === 0 ? first : merged())) yield line;
+    const found: ReadMessage[] = [];
+    for (const { part, ids } of span) {
+      const { problem, messages } = await readPart(folder, part, form);
+      if (problem !== undefined)
+        throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${problem}`, {
+          hint: `Run: ${commandLine('archive pull', [folder])}`,
+          retryable: false,
+        });
+      const chosen = new Set(ids);
+      found.push(...messages.filter(({ message }) => chosen.has(message.id)));
+    }
+    if (span.length > 1) found.sort((one, other) => one.message.id - other.message.id);
+    yield* heeding(signal, found);
   }
 }
 
@@ -155,27 +152,13 @@ export function spansOf(parts: readonly ChosenPart[]): (readonly ChosenPart[])[]
   });
 }
 
-function* linesOf({ ids }: ChosenPart, lines: Iterable<PartLine>) {
-  const chosen = new Set(ids);
-  for (const one of lines) if (chosen.has(one.id)) yield one;
-}
-
-async function wholePart(folder: string, part: ArchivePart, form: ArchiveForm) {
-  const { problem, lines } = await readPart(folder, part, form);
-  if (problem === undefined) return lines;
-  throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${problem}`, {
-    hint: `Run: ${commandLine('archive pull', [folder])}`,
-    retryable: false,
-  });
-}
-
 /** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
 const portion = 50_000;
 
-/** The same lines; the event loop turns between them. @throws the reason of the signal soon after it aborts */
-async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLine>) {
+/** The same messages; the event loop turns between them. @throws the reason of the signal soon after it aborts */
+async function* heeding(signal: AbortSignal | undefined, messages: readonly ReadMessage[]) {
   let size = portion;
-  for (const one of lines) {
+  for (const one of messages) {
     if (size >= portion) {
       await nextTurn();
       signal?.throwIfAborted();

@@ -2,7 +2,8 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { messageLink } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveContent, OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
 import { readPart } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
@@ -21,8 +22,10 @@ interface FileLimits {
 /** Each request of the pair for one file is small; more at once gain little, and count against the account's rate. */
 const atOnce = 4;
 
+type Archived = Pick<ArchiveContent, 'parts' | 'changes'> & { readonly head: ArchiveHead | undefined };
+
 /** The attached files that the messages of an archive name, their recorded later versions included; each once. */
-export function attachedFiles({ parts, changes, head }: Pick<OpenArchive, 'parts' | 'changes' | 'head'>): UploadPath[] {
+export function attachedFiles({ parts, changes, head }: Archived): UploadPath[] {
   const site = head?.site ?? '';
   const later = changes.flatMap(({ message }) => (message === undefined ? [] : uploadsIn(message, site)));
   return [...new Set([...parts.flatMap(({ attached }) => attached), ...later])];
@@ -83,7 +86,7 @@ async function linksTo({ folder, parts, head }: OpenArchive, paths: readonly Upl
   const site = head?.site ?? '';
   for (const part of parts.filter(({ attached }) => attached.some((path) => paths.includes(path))))
     for (const form of head?.forms ?? [])
-      for (const message of (await readPart(folder, part, form)).messages)
+      for (const { message } of (await readPart(folder, part, form)).messages)
         for (const path of uploadsIn(message, site)) {
           const link = paths.includes(path) && !links.has(path) ? messageLink(message, site) : undefined;
           if (link !== undefined) links.set(path, link);

@@ -10,7 +10,7 @@ import { documentForm, type DocumentFormat } from '../../output/messages/documen
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { Column } from '../../output/presentation.ts';
-import { archivesIn, readArchive, type Archive } from '../../store/archive/archive.ts';
+import { archivesIn, isOfTheRun, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { isFolder } from '../../store/archive/archive-folder.ts';
 import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveChange } from '../../store/archive/line-file.ts';
@@ -25,8 +25,8 @@ export async function readArchives(folder: string, warn: (text: string) => void)
   const [first, ...others] = await archivesIn(folder);
   const archives: [Archive, ...Archive[]] = [await readArchive(first)];
   for (const own of others) archives.push(await readArchive(own));
-  for (const { folder: own, head, damage, unfinished } of archives) {
-    for (const { file, problem } of [...damage, ...unfinished])
+  for (const { folder: own, head, problems } of archives) {
+    for (const { file, problem } of problems.filter(isOfTheRun))
       warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says how to repair it`);
     if (head.site !== archives[0].head.site)
       throw usage(

@@ -1,4 +1,10 @@
-import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
+import { onlyMessage } from '../../api/chat/message-pages.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { readName } from '../../schema/narrow.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ReasonGone } from '../../store/archive/line-file.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import {
@@ -10,8 +16,9 @@ import {
   received,
   type MessageChat,
 } from '../messages/messages-by-ids.ts';
-import type { MessageSelection } from '../messages/selection.ts';
-import { onlyMessage } from '../../api/chat/message-pages.ts';
+import { placeNarrow } from '../messages/places.ts';
+import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
+import { selectionIn } from './pull-order.ts';
 import { markdownOf, messagesAmong } from './pull-pages.ts';
 
 interface Known<M> {
@@ -108,3 +115,85 @@ export function reasons(chat: MessageSource<MessageHead>) {
     return channel !== undefined && home.lowest === undefined ? 'no-access' : 'unknown';
   };
 }
+
+interface SelectionLook {
+  warn(text: string): void;
+  /** Whether something was archived before. */
+  readonly isBegun: boolean;
+  readonly isOfAll: boolean;
+}
+
+/** Says which channel or topic of a selection is not visible. @throws Failure not_found for a new archive */
+export async function lookAtSelection(
+  chat: MessageSource<MessageHead>,
+  head: ArchiveHead,
+  { warn, isBegun, isOfAll }: SelectionLook,
+): Promise<void> {
+  const { narrow } = selectionIn(head);
+  const channels = channelsIn(narrow);
+  const typed: unknown[] = [head.options['channel'] ?? []].flat();
+  const typedAt = (index: number): string =>
+    [typed[index], channels[index]].filter((one) => one !== undefined).map(String)[0] ?? '';
+  for (const [index, operand] of channels.entries()) {
+    if (await isVisible(chat, [{ operator: 'channel', operand }])) continue;
+    const what = `nothing of the channel '${String(readName(typedAt(index)))}' is visible to this account`;
+    if (isBegun) warn(`${what}: it is empty or archived, or the account lost its access`);
+    else
+      throw new Failure('not_found', `${what}: nothing was written`, {
+        hint: 'The channel is empty or archived, or it is private and the account is not in it.',
+      });
+  }
+  for (const topic of isBegun || isOfAll || channels.length !== 1 ? [] : operandsIn(narrow, 'topic')) {
+    if (await isVisible(chat, placeNarrow(channels[0], topic))) continue;
+    const words = typedAt(0);
+    throw new Failure('not_found', `no topic '${String(topic)}' in the channel '${words}': nothing was written`, {
+      hint: `Its topics: ${commandLine('topic list', [words])}`,
+    });
+  }
+}
+
+async function isVisible(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<boolean> {
+  const { isLimited, lowest } = await visibilityOf(chat, narrow);
+  return isLimited || lowest !== undefined;
+}
+
+/** Where the last archived message of a topic is now: a renamed, resolved or split topic gets no more messages. */
+export async function lookForLast(
+  chat: MessageChat<RawMessage>,
+  head: ArchiveHead,
+  last: number,
+  warn: (text: string) => void,
+): Promise<void> {
+  const { narrow } = selectionIn(head);
+  const [channel] = channelsIn(narrow);
+  if (channel === undefined || operandsIn(narrow, 'topic').length === 0) return;
+  const scopes = [[{ operator: 'channel', operand: channel }], inPublicChannels, received];
+  for (const scope of scopes)
+    for await (const message of messagesOfIds(chat, { narrow: scope }, [last])) {
+      const place = countPlaces([message.text.parse()].filter(isObject)).replace(/ \(1\)$/, '');
+      warn(
+        `the last archived message, ${last}, is in ${place} now: new messages of its topic are not archived here; ` +
+          'archive pull --recheck records what was moved',
+      );
+      return;
+    }
+}
+
+/** Places of channels and topics, the most frequent first, each with its number. */
+export function countPlaces(places: readonly JsonObject[]): string {
+  const counts = new Map<string, number>();
+  for (const { display_recipient: channel, subject } of places) {
+    const place = `#${String(channel)} > ${String(subject)}`;
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, one], [, other]) => other - one);
+  const more = sorted.length > mostPlaces ? `, and ${sorted.length - mostPlaces} more places` : '';
+  return (
+    sorted
+      .slice(0, mostPlaces)
+      .map(([place, count]) => `${place} (${count})`)
+      .join(', ') + more
+  );
+}
+
+const mostPlaces = 5;

@@ -14,8 +14,7 @@ import type { MessageChat, PrivateSearch } from '../messages/messages-by-ids.ts'
 import { unorderedTimes } from '../messages/messages-by-time.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
-import { messagesNow, reasons } from './messages-now.ts';
-import { lookAtSelection, lookForLast } from './absent-selection.ts';
+import { lookAtSelection, lookForLast, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling {
   note(text: string): void;
@@ -153,7 +152,7 @@ async function repairArchive(
 /** Replaces one file of a part; says what could not be recovered. */
 async function repairFile(
   chat: MessageChat<RawMessage>,
-  { folder, repair }: OpenArchive,
+  archive: OpenArchive,
   selection: MessageSelection,
   { part, form, search }: Pick<Pulling, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
 ) {
@@ -163,12 +162,12 @@ async function repairFile(
   await search?.find(chat, query, [...gone.keys()], (message) => shown.set(message.id, message));
   const messages = part.ids.flatMap((id) => shown.get(id) ?? []);
   const recorded = part[form];
-  const before = recorded && (await readBytes(join(folder, recorded.file)));
+  const before = recorded && (await readBytes(join(archive.folder, recorded.file)));
   const content = bytesOf(messages);
   // Where the line alone is damaged, the file is what the server shows.
   const isWhole = hashOf(content) === recorded?.sha256 || before?.equals(content);
-  const aside = recorded && before && !isWhole ? await keepAside(folder, recorded.file, before) : undefined;
-  await repair(part, form, messages);
+  const aside = recorded && before && !isWhole ? await keepAside(archive.folder, recorded.file, before) : undefined;
+  await archive.repair(part, form, messages);
   const lost = recorded ? idsOfFile(part, form).filter((id) => !shown.has(id)) : [];
   if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
   const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { partsOf } from '../../api/chat/narrow-words.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
-import { parseJson, writeJson, isObject } from '../../core/json.ts';
+import { parseJson, writeJson, isObject, type JsonObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { archiveForms, readPart, type ArchiveForm } from '../../store/archive/part.ts';
+import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id if the server reports it, since its address may change. */
@@ -58,8 +57,7 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
       selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
     const isNamed = selection.narrow.some((term) => channelNamed(term) !== undefined);
     const rows = isNamed ? await ifAnswered(chat.channels()) : undefined;
-    const channels = rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name }));
-    const asked = withChannelIds({ ...selection, form: { ...selection.form, allow_empty_topic_name } }, channels);
+    const asked = withChannelIds({ ...selection, form: { ...selection.form, allow_empty_topic_name } }, rows);
     const given = { options, selection: asked, forms, files: order.files === true, history_limited: false };
     const head = { archive: archiveVersion, site, organization, level, account, account_id, ...given } as const;
     return head satisfies ArchiveHead;
@@ -69,33 +67,24 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
   const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  const selection = await withIdsShown(archive, old);
-  const head = { ...old, account, account_id, adopted, selection, forms, files };
+  const head = { ...old, account, account_id, adopted, forms, files };
   if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
 }
 
-/** Where the server does not list its channels, the first messages show the id of the one that was named. */
-async function withIdsShown({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
-  const selection = selectionIn(head);
-  const [part, form] = [parts[0], head.forms[0]];
-  if (!part || !form || selection.narrow.every((term) => channelNamed(term) === undefined)) return head.selection;
-  return withChannelIds(selection, [...(await readPart(folder, part, form)).messages]);
-}
-
-/** The channel that a term names, wherever messages are in it or not. */
+/** The channel that a term names. */
 function channelNamed(term: unknown): string | undefined {
   const [operator, operand] = partsOf(term);
   return (operator === 'channel' || operator === 'stream') && typeof operand === 'string' ? operand.trim() : undefined;
 }
 
-/** The selection with the id of each channel that it names, where one of these shows it: names move. */
-function withChannelIds(selection: MessageSelection, shown: readonly (MessageHead | Omit<MessageHead, 'id'>)[] = []) {
+/** The selection with the id of each channel that it names, where the server lists it: names move. */
+function withChannelIds(selection: MessageSelection, listed: readonly JsonObject[] = []) {
   const narrow = selection.narrow.map((term) => {
     const name = channelNamed(term);
-    const found = shown.find(({ display_recipient: one }) => name !== undefined && isSameName(String(one), name));
-    const operand = found?.stream_id;
+    const found = listed.find((channel) => name !== undefined && isSameName(String(channel['name']), name));
+    const operand = found?.['stream_id'];
     return typeof operand === 'number' ? { operator: 'channel', ...(isObject(term) && term), operand } : term;
   });
   return { ...selection, narrow };

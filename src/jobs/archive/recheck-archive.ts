@@ -2,7 +2,6 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { asMessage, type Message, type RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { JsonObject } from '../../core/json.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -34,12 +33,7 @@ export async function recheckArchive(
   const query = { ...selection.form, ...markdownOf(form) };
   const read = new Map(Array.from(pulled, ([id, { text }]) => [id, asMessage(text.parse())] as const));
   const recorded = recordedStates(archive.changes);
-  const adopted = new Set(archive.parts.flatMap(({ part, ids }) => (part <= (head.adopted ?? 0) ? ids : [])));
-  const reasonOf = reasons(chat);
-  const reasonFor = async (id: number, channel: number | undefined): Promise<ReasonGone> => {
-    const why = await reasonOf(id, channel);
-    return adopted.has(id) && why !== 'limit' ? 'account' : why;
-  };
+  const reasonFor = reasonsOfAccount(chat, archive, head);
   const all: ArchiveChange[] = [];
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   const gone: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
@@ -62,20 +56,12 @@ export async function recheckArchive(
   };
   for (const part of archive.parts) {
     const before = await statesIn(archive, part, form, recorded);
-    const channelOf = (id: number): number | undefined => {
-      const channel = before.get(id)?.message['stream_id'];
-      return typeof channel === 'number' ? channel : undefined;
-    };
-    const found = await messagesNow(
-      chat,
-      selection,
-      { ids: [...before.keys()], seen: read, channelOf, reasonFor },
-      form,
-    );
+    const known = { ids: [...before.keys()], seen: read, channelOf: channelsOf(before), reasonFor };
+    const found = await messagesNow(chat, selection, known, form);
     for (const [id, reason] of found.gone) {
-      const known = before.get(id)?.why;
-      const why = lasting(known, reason) ?? reason;
-      missing.set(id, { part, why, isNew: why !== known });
+      const earlier = before.get(id)?.why;
+      const why = lasting(earlier, reason) ?? reason;
+      missing.set(id, { part, why, isNew: why !== earlier });
     }
     await compare(before, found.shown);
   }
@@ -92,24 +78,22 @@ export async function recheckArchive(
   return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
 }
 
-/** Places of channels and topics, the most frequent first, each with its number. */
-export function countPlaces(places: readonly JsonObject[]): string {
-  const counts = new Map<string, number>();
-  for (const { display_recipient: channel, subject } of places) {
-    const place = `#${String(channel)} > ${String(subject)}`;
-    counts.set(place, (counts.get(place) ?? 0) + 1);
-  }
-  const sorted = [...counts].sort(([, one], [, other]) => other - one);
-  const more = sorted.length > mostPlaces ? `, and ${sorted.length - mostPlaces} more places` : '';
-  return (
-    sorted
-      .slice(0, mostPlaces)
-      .map(([place, count]) => `${place} (${count})`)
-      .join(', ') + more
-  );
+/** Why a message is gone: one that another account archived may never have been visible to this one. */
+function reasonsOfAccount(chat: Pick<ChatApi, 'messages'>, { parts }: OpenArchive, { adopted = 0 }: ArchiveHead) {
+  const ofOthers = new Set(parts.flatMap(({ part, ids }) => (part <= adopted ? ids : [])));
+  const reasonOf = reasons(chat);
+  return async (id: number, channel: number | undefined): Promise<ReasonGone> => {
+    const why = await reasonOf(id, channel);
+    return ofOthers.has(id) && why !== 'limit' ? 'account' : why;
+  };
 }
 
-const mostPlaces = 5;
+function channelsOf(states: ReadonlyMap<number, MessageState>) {
+  return (id: number): number | undefined => {
+    const channel = states.get(id)?.message['stream_id'];
+    return typeof channel === 'number' ? channel : undefined;
+  };
+}
 
 /** What is otherwise than the archive has it of a message that is shown. */
 function changesOf({ message: before, why }: MessageState, now: Message, form: ArchiveForm) {
@@ -125,7 +109,7 @@ async function statesIn({ folder }: OpenArchive, part: ArchivePart, form: Archiv
   const read = await readPart(folder, part, form);
   if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
   const states = new Map<number, MessageState>();
-  for (const archived of read.messages) {
+  for (const { message: archived } of read.messages) {
     const { message = archived, why } = recorded.get(archived.id) ?? {};
     states.set(archived.id, { message, why });
   }

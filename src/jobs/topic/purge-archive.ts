@@ -155,7 +155,7 @@ export class PurgeArchive {
     if (!archive.head) await archive.setHead(head);
     const before = await readWhole(folder);
     for (const part of before.parts)
-      for (const message of (await readPart(folder, part, 'source')).messages)
+      for (const { message } of (await readPart(folder, part, 'source')).messages)
         this.#versions.set(message.id, versionOf(message));
     for (const { message } of before.changes) if (message) this.#versions.set(message.id, versionOf(message));
     for await (const { messages, history_limited } of checked(

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { exists, ifThere, orFailure, readBytes, unlessRefused, writeNamed } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
@@ -33,20 +32,9 @@ export function makeArchiveFolder(folder: string, mode?: number): Promise<void> 
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
 export async function refuseOtherFiles(folder: string): Promise<void> {
-  const others = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !isDesktopFile(name));
-  for (const name of others) {
-    if (!(await exists(join(folder, name, 'archive.json')))) continue;
-    const ofChannels = commandLine('archive pull', [folder], { 'all-channels': true });
-    const line = channelFolder.test(name) ? ofChannels : commandLine('archive pull', [join(folder, name)]);
-    const message = `${folder} is not an archive, but contains archives, such as ${name}`;
-    throw usage(message, `To continue with what is there: ${line}`);
-  }
-  const [other] = others;
+  const other = (await namesIn(folder)).find((name) => !name.startsWith(lockName) && !isDesktopFile(name));
   if (other === undefined) return;
-  throw usage(
-    `${folder} is not an archive, and contains other files, such as ${other}`,
-    'Name an empty or a new folder.',
-  );
+  throw usage(`${folder} is not an archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
 }
 
 /** What a file manager or an editor leaves in a folder. */

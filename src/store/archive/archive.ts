@@ -29,21 +29,32 @@ import {
 import { isDesktopFile, isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import type { LineList } from './line-file.ts';
-import { openedArchive, type ArchiveContent, type OpenArchive } from './open-archive.ts';
+import { OpenArchive, type ArchiveContent } from './open-archive.ts';
 import { archiveForms, hasId, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
 
 export interface Archive extends ArchiveContent {
   readonly head: Manifest;
-  /** The signs that the last run did not end: the archive may lack what the server had. */
-  readonly unfinished: readonly FileDamage[];
-  /** What is wrong with archive.json and the lists, such as `line 2 is not valid JSON`. */
-  readonly damage: readonly FileDamage[];
-  /** Files of parts that no line of parts.ndjson names, and that a crash does not leave. */
-  readonly unlisted: readonly string[];
-  /** Files that a repair has left, and files that are not of the archive. */
-  readonly others: readonly FileDamage[];
+  /** What is wrong with archive.json and the lists, and with the names of its files. */
+  readonly problems: readonly ArchiveProblem[];
+}
+
+export interface ArchiveProblem extends FileDamage {
+  /**
+   * `list`: archive.json or a list is damaged; `lost`: a part's line is lost; `unfinished`: the last run did not end,
+   * and the archive may lack what the server had; `aside`: a repair left the file; `foreign`: it is not of the archive.
+   */
+  readonly kind: 'list' | 'lost' | 'unfinished' | 'content' | 'aside' | 'foreign';
+  /** The number of the part; null where it is not about one part. */
+  readonly part: number | null;
+  /** Ids of the messages that have to be fetched again, as `first-last`; null for none. */
+  readonly ids: string | null;
+}
+
+/** Whether an archive may lack something, which every reader says. */
+export function isOfTheRun({ kind }: ArchiveProblem): boolean {
+  return kind === 'list' || kind === 'unfinished';
 }
 
 /** Reads an archive, also while another process adds to it. @throws Failure usage for none; config for a damaged one */
@@ -107,39 +118,44 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   const unknown = { archive: archiveVersion, site: '', account: '', ...nothing, forms } as const;
   const manifest: Manifest = read.manifest ?? unknown;
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
-  const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name));
   const next = (parts.at(-1)?.part ?? 0) + 1;
-  // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
-  const foreign = isSealed(lists, manifest) ? unlisted.filter((name) => (partNumberIn(name) ?? 0) > next) : [];
-  // The next pull lists the files of the next part where they are whole, or writes over them.
-  const isOfNext = (name: string): boolean => partNumberIn(name) === next;
-  const problem = 'it has no line in parts.ndjson: the pull that wrote it did not end';
-  const kept = { folder, head: manifest, parts, changes: lists['changes.ndjson'].records };
+  const problemOfName = (file: string): ArchiveProblem[] => {
+    const part = partNumberIn(file);
+    if (isKeptAside(file)) return [problem('aside', file, keptAside)];
+    if (part === undefined) return isStrange(file) ? [problem('foreign', file, strangeFile)] : [];
+    if (listed.has(file)) return [];
+    // The next pull lists the files of the next part where they are whole, or writes over them.
+    if (part === next)
+      return [problem('unfinished', file, 'it has no line in parts.ndjson: the pull that wrote it did not end')];
+    // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
+    if (part > next && isSealed(lists, manifest)) return [problem('foreign', file, strangeFile)];
+    return [{ ...problem('lost', file, 'parts.ndjson lost its line'), part }];
+  };
+  const damage = listNames.flatMap((file) => damageOf(file, lists[file], manifest));
+  const unfinished = read.manifest ? unfinishedIn(manifest, lists) : [];
   return {
-    ...kept,
+    folder,
+    head: manifest,
+    parts,
+    changes: lists['changes.ndjson'].records,
     files: filesByPath(lists['files.ndjson'].records),
-    unfinished: [
-      ...(read.manifest ? unfinishedIn(manifest, lists) : []),
-      ...unlisted.filter(isOfNext).map((file) => ({ file, problem })),
-    ],
-    damage: [
-      ...(read.problem === undefined ? [] : [{ file: manifestFile, problem: read.problem }]),
-      ...listNames.flatMap((file) => damageOf(file, lists[file], manifest)),
-    ],
-    unlisted: unlisted.filter((name) => !foreign.includes(name) && !isOfNext(name)),
-    others: [
-      ...names.filter(isKeptAside).map((file) => ({ file, problem: keptAside })),
-      ...names
-        .filter((name) => isStrange(name) || foreign.includes(name))
-        .map((file) => ({ file, problem: strangeFile })),
+    problems: [
+      ...(read.problem === undefined ? [] : [problem('list', manifestFile, read.problem)]),
+      ...damage.map((one) => problem('list', one.file, one.problem)),
+      ...unfinished.map((one) => problem('unfinished', one.file, one.problem)),
+      ...names.flatMap(problemOfName),
     ],
   };
+}
+
+function problem(kind: ArchiveProblem['kind'], file: string, words: string): ArchiveProblem {
+  return { kind, part: null, file, problem: words, ids: null };
 }
 
 /** Names that an archive does not have; what begins with a dot was left by a crash. */
 function isStrange(name: string): boolean {
   const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name) || /^lock(\.|$)/.test(name);
-  return !isOwn && !isDesktopFile(name) && partNumberIn(name) === undefined && !isKeptAside(name);
+  return !isOwn && !isDesktopFile(name);
 }
 
 /**
@@ -158,7 +174,7 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
     for (const name of listNames)
       await orFailure(`write ${name} of ${folder}`, syncList(join(folder, name), lists[name]));
     await orFailure(`write into ${folder}`, syncFolder(folder));
-    return openedArchive(folder, manifest, lists, release);
+    return new OpenArchive(folder, manifest, lists, release);
   } catch (cause) {
     await release();
     throw cause;
@@ -175,72 +191,59 @@ async function syncList(path: string, { bytes, size }: LineList<unknown>): Promi
 }
 
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
-function refuseDamage({ folder, parts, unlisted, damage }: Archive, isFatal: (damage: FileDamage) => boolean): void {
-  const damaged = damage.find(isFatal);
+function refuseDamage({ folder, parts, problems }: Archive, isFatal: (damage: FileDamage) => boolean): void {
+  const damaged = problems.find((one) => one.kind === 'list' && isFatal(one));
   if (damaged) throw damagedFile(folder, damaged);
-  const isWhole = parts.every(({ part }, index) => part === index + 1);
-  if (unlisted.length === 0 && isWhole) return;
-  const what = unlisted.length > 0 ? `the lines of ${unlisted.join(', ')}` : 'lines of parts';
+  const lost = problems.filter(({ kind }) => kind === 'lost').map(({ file }) => file);
+  if (lost.length === 0 && parts.every(({ part }, index) => part === index + 1)) return;
+  const what = lost.length > 0 ? `the lines of ${lost.join(', ')}` : 'lines of parts';
   throw new Failure('config', `${join(folder, 'parts.ndjson')} lost ${what}`, { hint: copyHint('parts.ndjson') });
 }
 
-export interface ArchiveProblem extends FileDamage {
-  /** The number of the part; null where it is not about one part. */
-  readonly part: number | null;
-  /** Ids of the messages that have to be fetched again, as `first-last`; null for none. */
-  readonly ids: string | null;
-}
-
-/** Reads the whole archive, file by file, and yields what is wrong with it. */
+/** Reads the whole archive, file by file, and yields what is wrong with it; an unfinished run is no fault. */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
-  yield* archive.damage.map(ofFile);
+  yield* archive.problems.filter(({ kind }) => kind === 'list');
   for (const part of archive.parts) {
     yield* problemsOfLine(part, archive.parts);
     for (const form of archive.head.forms) {
-      const { problem } = await readPart(archive.folder, part, form);
+      const { problem: words } = await readPart(archive.folder, part, form);
       const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
-      if (problem !== undefined) yield { part: part.part, file, problem, ids };
+      if (words !== undefined) yield { kind: 'content', part: part.part, file, problem: words, ids };
     }
   }
-  for (const file of archive.unlisted) yield { part: partNumberIn(file) ?? null, file, problem: lostLine, ids: null };
-  for await (const damage of problemsOfKept(archive)) yield ofFile(damage);
-  yield* archive.others.map(ofFile);
+  yield* archive.problems.filter(({ kind }) => kind === 'lost');
+  yield* problemsOfKept(archive);
+  yield* archive.problems.filter(({ kind }) => kind === 'aside' || kind === 'foreign');
 }
 
-function ofFile(damage: FileDamage): ArchiveProblem {
-  return { part: null, ...damage, ids: null };
-}
-
-export const lostLine = 'parts.ndjson lost its line';
-export const strangeFile = 'it does not belong to the archive';
+const strangeFile = 'it does not belong to the archive';
 const keptAside = 'a repair could not recover all of this damaged file';
 
-async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileDamage> {
-  const own = new Set<string>();
-  for (const record of files.values()) {
-    if (!isKept(record)) continue;
-    own.add(record.file);
-    const problem = await problemOfKept(folder, record);
-    if (problem !== undefined) yield { file: record.file, problem };
+async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<ArchiveProblem> {
+  const kept = [...files.values()].filter(isKept);
+  for (const record of kept) {
+    const words = await problemOfKept(folder, record);
+    if (words !== undefined) yield problem('content', record.file, words);
   }
+  const own = new Set(kept.map(({ file }) => file));
   const names = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
-  for (const file of names.sort()) if (!own.has(file) && !isDesktopFile(file)) yield { file, problem: strangeFile };
+  for (const file of names) if (!own.has(file) && !isDesktopFile(file)) yield problem('foreign', file, strangeFile);
 }
 
 function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: readonly ArchivePart[]) {
-  const problem = (text: string): ArchiveProblem => ({ part, file: 'parts.ndjson', problem: text, ids: null });
+  const said = (text: string): ArchiveProblem => ({ ...problem('lost', 'parts.ndjson', text), part });
   const earlier = parts.filter((one) => one.part < part);
   const [before, above] = [earlier.at(-1), earlier.findLast((one) => !one.late)];
   const expected = (before?.part ?? 0) + 1;
   if (part !== expected) {
     const missing =
       part - 1 === expected ? `part ${expected} is missing` : `parts ${expected} to ${part - 1} are missing`;
-    yield problem(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
+    yield said(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
   }
-  if (!ascend(ids)) yield problem('its ids do not ascend, or one occurs twice');
-  if (!late && above && (ids[0] ?? 0) <= above.last) yield problem(`its ids do not follow those of part ${above.part}`);
+  if (!ascend(ids)) yield said('its ids do not ascend, or one occurs twice');
+  if (!late && above && (ids[0] ?? 0) <= above.last) yield said(`its ids do not follow those of part ${above.part}`);
   const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one.ids, id)));
-  if (other) yield problem(`one of its ids is in part ${other.part} too`);
+  if (other) yield said(`one of its ids is in part ${other.part} too`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
-    yield problem('first, last and count do not match its ids');
+    yield said('first, last and count do not match its ids');
 }

@@ -109,67 +109,41 @@ const lineEnd = Buffer.from('\n');
 
 /** A part file as it was read: its messages in the order of their ids, or what is wrong with it. */
 export interface ReadPart {
-  /** Each text is read when its turn is: what a whole part holds stays in memory long after it was used. */
-  readonly lines: Iterable<PartLine>;
-  readonly messages: Iterable<ArchivedMessage>;
+  readonly messages: readonly ReadMessage[];
   readonly problem?: string | undefined;
 }
 
-export interface PartLine {
-  readonly id: number;
+export interface ReadMessage {
+  readonly message: ArchivedMessage;
+  /** Its text in the file. */
   readonly line: string;
 }
 
 /** Reads a part in one form and compares it with its line of parts.ndjson. */
 export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
-  const nothing = { lines: [], messages: [] };
   const entry = part[form];
-  if (!entry) return { ...nothing, problem: `the ${form} form is missing` };
+  if (!entry) return { messages: [], problem: `the ${form} form is missing` };
   const bytes = await readBytes(join(folder, entry.file));
-  if (!bytes) return { ...nothing, problem: 'the file is missing' };
-  const ids = idsOfFile(part, form);
-  const lines = { [Symbol.iterator]: () => linesIn(bytes, ids) };
-  const problem = problemIn(bytes, entry) ?? problemOfLines(lines, ids.length);
-  return problem === undefined
-    ? { lines, messages: { [Symbol.iterator]: () => messagesIn(lines) } }
-    : { ...nothing, problem };
-}
-
-function problemIn(content: Buffer, { bytes, sha256 }: PartFile) {
-  if (content.length !== bytes) return `${content.length} bytes; parts.ndjson says ${bytes}`;
-  return hashOf(content) === sha256 ? undefined : `${otherContent}: its SHA-256 is not that of parts.ndjson`;
-}
-
-function problemOfLines(lines: Iterable<PartLine>, expected: number) {
-  let count = 0;
+  if (!bytes) return { messages: [], problem: 'the file is missing' };
+  if (bytes.length !== entry.bytes)
+    return { messages: [], problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
+  if (hashOf(bytes) !== entry.sha256)
+    return { messages: [], problem: `${otherContent}: its SHA-256 is not that of parts.ndjson` };
   try {
-    for (const { id, line } of lines)
-      if (messageIn(line).id === id) count += 1;
-      else return otherMessages;
+    const lines = bytes.toString().split('\n').slice(0, -1);
+    const messages = lines.map((line) => ({ line, message: messageIn(line) }));
+    const ids = idsOfFile(part, form);
+    if (ids.length === messages.length && messages.every(({ message }, at) => message.id === ids[at]))
+      return { messages };
+    return { messages: [], problem: 'its messages are not those of parts.ndjson' };
   } catch (cause) {
-    if (cause instanceof SyntaxError) return `not JSON lines: ${cause.message}`;
+    if (cause instanceof SyntaxError) return { messages: [], problem: `not JSON lines: ${cause.message}` };
     throw cause;
   }
-  return count === expected ? undefined : otherMessages;
-}
-
-const otherMessages = 'its messages are not those of parts.ndjson';
-
-/** The lines of a file, each made a text when its turn is; what follows the last line end is none. */
-function* linesIn(bytes: Buffer, ids: readonly number[]): Generator<PartLine> {
-  let [start, count] = [0, 0];
-  for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
-    yield { id: ids[count] ?? NaN, line: bytes.toString('utf8', start, end) };
-    [start, count] = [end + 1, count + 1];
-  }
-}
-
-function* messagesIn(lines: Iterable<PartLine>) {
-  for (const { line } of lines) yield messageIn(line);
 }
 
 /** @throws SyntaxError */
-export function messageIn(line: string): ArchivedMessage {
+function messageIn(line: string): ArchivedMessage {
   const message = parseJson(line);
   if (isMessage(message)) return message;
   throw new SyntaxError('a line is not a message with an id');

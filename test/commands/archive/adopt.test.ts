@@ -36,28 +36,11 @@ test('another account is refused in all folders of --all-channels at once, befor
     exit: 3,
     message: expect.stringContaining(`the archive belongs to ${second.email} at `) as string,
     hint:
-      'Choose the profile of that account with --profile, or pull into another folder. To go on with it as ' +
+      'Choose the profile of that account with --profile, or pull into another folder. To continue it as ' +
       `${first.email}: chatelaine archive pull ${folder} --all-channels --output json --adopt ${second.email}`,
   });
   expect(contentOf(folder)).toEqual(before);
   expect((await run(`archive pull ${folder} --all-channels -q`, as(second))).exitCode).toBe(0);
-});
-
-test.each([
-  ['1-general', (folder: string) => `chatelaine archive pull ${folder} --all-channels`],
-  ['general', (folder: string) => `chatelaine archive pull ${join(folder, 'general')}`],
-])('a pull into the folder above the archive %s says how to go on with it', async (name, line) => {
-  const { run } = await openSandbox();
-  const folder = newFolder();
-  expect((await run(`archive pull ${join(folder, name)} --channel general -q`)).exitCode).toBe(0);
-  for (const more of ['', ' --dry-run']) {
-    const { error } = await run(`archive pull ${folder} -o json${more}`);
-    expect(error).toMatchObject({
-      exit: 2,
-      message: `${folder} is not an archive, but contains archives, such as ${name}`,
-      hint: `To continue with what is there: ${line(folder)}`,
-    });
-  }
 });
 
 test('the archive of another server is never adopted', async () => {

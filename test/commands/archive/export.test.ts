@@ -404,20 +404,6 @@ describe('archive export', () => {
       });
     });
 
-    test('digits that are the name of a channel: name: is named, as elsewhere', async () => {
-      const server = await openChatServer({ messages: topicOf('lunch', [1], { stream_id: 9, channel: '2024' }) });
-      const folder = join(emptyHome(), 'archive');
-      await server.run(`archive pull ${folder} --channel name:2024`);
-
-      const { stdout, stderr } = await server.run(`archive export ${folder} -o ndjson --channel 2024`);
-
-      expect({ stdout, stderr }).toEqual({
-        stdout: '',
-        stderr: expect.stringContaining('no channel has the id 2024; a channel is named so: write name:2024') as string,
-      });
-      expect((await server.run(`archive export ${folder} -o ndjson --channel name:2024`)).stdout).not.toBe('');
-    });
-
     test.each([
       ['--since 2026-02-01 --until 2026-01-01', 'is not before --until'],
       ["--channel '#narrow/dm/7,9'", "'dm' is none of them"],

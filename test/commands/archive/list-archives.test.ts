@@ -39,12 +39,19 @@ test('each archive below a folder is a row, at any depth, and the server is aske
         isLoopback: true,
         complete: true,
         bytes: true,
-        purge: null,
+        deletion: null,
       },
     },
     {
       ...{ folder: join(folder, 'a/2-general'), account: 'ada@chat.test', messages: 30 },
-      ...{ selection: { channel: ['5'] }, isLoopback: true, last_pull: null, complete: true, bytes: true, purge: null },
+      ...{
+        selection: { channel: ['5'] },
+        isLoopback: true,
+        last_pull: null,
+        complete: true,
+        bytes: true,
+        deletion: null,
+      },
     },
   ]);
   expect(server.seen).toHaveLength(asked);
