@@ -428,6 +428,14 @@ describe('the plan', () => {
   });
 });
 
+test('ten new users: two lists, one lookup a creation, and one more for the first', async () => {
+  const { apply, log } = await service();
+
+  expect((await apply('-y -q', csv(users(10)))).exitCode).toBe(0);
+
+  expect(log.filter(({ method }) => method === 'GET')).toHaveLength(2 + 10 + 1);
+});
+
 describe('faults', () => {
   const writes = 'drop-before:0.05,drop-after:0.05,502:0.03,429:0.02,delay-commit:0.02@3s,cut:0.02';
   const reads = 'drop-before:0.05,502:0.03,429:0.02,cut:0.03';
