@@ -27,13 +27,12 @@ type Ask = (request: SandboxRequest) => SandboxAnswer;
 
 /** The front of a server of that shape. */
 export function frontOf(shape: LicenseShape): LicensingFront {
-  const motion = createMotion();
-  return (request, service) => answerAs(shape, request, service, motion);
+  return (request, service) => answerAs(shape, request, service);
 }
 
-function answerAs(shape: LicenseShape, request: SandboxRequest, ask: Ask, motion: Motion): SandboxAnswer {
+function answerAs(shape: LicenseShape, request: SandboxRequest, ask: Ask): SandboxAnswer {
   const { method, path } = request;
-  if (path === '/v1/license/' && method === 'GET') return listOf(shape, request, ask, motion);
+  if (path === '/v1/license/' && method === 'GET') return listOf(shape, request, ask);
   if (method === 'GET') return rewritten(ask(request), (license) => oneOf(license, shape));
   return answerOfWrite(shape, request, ask);
 }
@@ -85,7 +84,7 @@ function filteredName(typed: string, shape: LicenseShape): string {
   return filters === 'blank' ? typed.replaceAll('+', ' ') : typed;
 }
 
-function listOf(shape: LicenseShape, request: SandboxRequest, ask: Ask, motion: Motion): SandboxAnswer {
+function listOf(shape: LicenseShape, request: SandboxRequest, ask: Ask): SandboxAnswer {
   const query = new URLSearchParams(request.query);
   for (const name of ['page', 'pageToken', 'limit', 'offset']) query.delete(name);
   const user = query.get('remote_user');
@@ -97,7 +96,7 @@ function listOf(shape: LicenseShape, request: SandboxRequest, ask: Ask, motion: 
   const asked = listShapes[shape.list_shape ?? 'array'];
   const isPart = request.query.has('limit') || request.query.has('page');
   const form: ListShape = isPart && asked.pages === 'whole' ? listShapes.pages : asked;
-  const page = pageOf(shape, request, rows.filter(isObject), { ...form, motion });
+  const page = pageOf(shape, request, rows.filter(isObject), form);
   if (!page) return json(404, { detail: 'Invalid page.' });
   const { status = 200, body, headers = {} } = form.answer(page);
   return json(status, body, { ...headers });
@@ -107,16 +106,13 @@ function listOf(shape: LicenseShape, request: SandboxRequest, ask: Ask, motion: 
 function pageOf(
   shape: LicenseShape,
   { query, origin }: SandboxRequest,
-  all: readonly Row[],
-  { pages, moves, motion }: ListShape & { readonly motion: Motion },
+  rows: readonly Row[],
+  { pages }: ListShape,
 ): ListPage | undefined {
   const show = (license: Row) => rowOf(license, shape);
   if (pages === 'whole')
-    return { rows: all.map(show), total: all.length, start: 0, next: undefined, previous: undefined };
+    return { rows: rows.map(show), total: rows.length, start: 0, next: undefined, previous: undefined };
   const { page_size = 100 } = shape;
-  // A list of one page has no time to move.
-  const isMoving = moves !== undefined && all.length > page_size;
-  const rows = isMoving ? motion(all, moves, natural(query.get('page')) ?? 1) : all;
   const size = Math.min(natural(query.get('limit')) ?? Infinity, page_size);
   const byOffset = query.has('limit') || query.has('offset');
   const number = natural(query.get('page') ?? query.get('pageToken')) ?? 1;
@@ -173,10 +169,7 @@ interface ListShape {
     readonly headers?: Readonly<Record<string, string>>;
     readonly status?: number;
   };
-  readonly moves?: MotionName;
 }
-
-type MotionName = 'front' | 'end' | 'hidden';
 
 export const listShapes = {
   array: { pages: 'whole', answer: ({ rows }) => ({ body: rows }) },
@@ -192,12 +185,6 @@ export const listShapes = {
   'next-path': pageShape(({ next }) => ({ next: next?.path ?? null })),
   'next-query': pageShape(({ next }) => ({ next: next?.query ?? null })),
   'next-url': pageShape(({ next }) => ({ next_url: next?.url ?? null })),
-  'moving-front': moving('front', 'counted'),
-  'moving-end': moving('end', 'counted'),
-  'moving-hidden': moving('hidden', 'counted'),
-  'moving-front-uncounted': moving('front', 'uncounted'),
-  'moving-end-uncounted': moving('end', 'uncounted'),
-  'moving-hidden-uncounted': moving('hidden', 'uncounted'),
   'next-empty': { ...pageShape(({ next }) => ({ next: next?.url ?? null })), pages: 'first only' },
   cut: { pages: 'all', answer: ({ rows }) => ({ body: rows }) },
   'cut-newest': { pages: 'newest', answer: ({ rows }) => ({ body: rows }) },
@@ -228,36 +215,6 @@ function wholeUnder(name: string): ListShape {
 /** An object with one page of rows under `results`. */
 function pageShape(beside: (page: ListPage) => Readonly<Record<string, unknown>>): ListShape {
   return { pages: 'all', answer: (page) => ({ body: { ...beside(page), results: page.rows } }) };
-}
-
-function moving(moves: MotionName, counting: 'counted' | 'uncounted'): ListShape {
-  const shape = pageShape(({ total, next }) => ({
-    ...(counting === 'counted' && { count: total }),
-    next: next?.url ?? null,
-  }));
-  return { ...shape, moves };
-}
-
-type Motion = ReturnType<typeof createMotion>;
-
-/** The places of licenses in lists that move. Each second reading finds the list still. */
-function createMotion() {
-  /** Negative: in front of all others, the lowest first; positive: behind them. */
-  const places = new Map<unknown, number>();
-  let readings = 0;
-  let hidden: unknown;
-  return (licenses: readonly Row[], moves: MotionName, page: number): readonly Row[] => {
-    const placeOf = ({ license_code }: Row): number => places.get(license_code) ?? 0;
-    const rows = licenses.toSorted((one, other) => placeOf(one) - placeOf(other));
-    if (page > 1) return rows.filter(({ license_code }) => license_code !== hidden);
-    hidden = undefined;
-    readings += 1;
-    const moved = moves === 'front' ? rows.at(-1) : rows[0];
-    if (readings % 2 === 0 || !moved) return rows;
-    if (moves === 'hidden') hidden = moved['license_code'];
-    else places.set(moved['license_code'], moves === 'front' ? -readings : readings);
-    return rows;
-  };
 }
 
 function answerOfWrite(shape: LicenseShape, request: SandboxRequest, ask: Ask): SandboxAnswer {

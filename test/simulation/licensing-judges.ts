@@ -68,8 +68,6 @@ function limitsOf({
     if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
     if (means === 'answered' && commit === undefined) limits.add('answered and not kept');
   }
-  if (shape?.filters === 'ignored' && shape.list_shape?.startsWith('moving'))
-    limits.add('rows that move between pages, where the list is the lookup');
   if (habits?.newest !== undefined) limits.add('behind the end of a list');
   if (stale >= settle) limits.add('shown after --settle');
   if (isShared && runs.some(({ computer = 0, fate }) => (isKillable(fate) || fate?.disk) && computer > 0))

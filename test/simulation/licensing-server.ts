@@ -114,7 +114,7 @@ export function licensingServer(
   const clock = { ...unusedClock, now: () => time.now() };
   const store = createStore(() => undefined);
   const lag = createLag(clock, shape.stale ?? 0);
-  let service: LicensingService = {
+  const service: LicensingService = {
     ...{ state: store.state, clock, shape: {}, lag, front: frontOf(shape) },
     ...{ allowance: createAllowance(), perMinute: undefined },
   };
@@ -173,8 +173,6 @@ export function licensingServer(
       left = [];
       isHealed = true;
       queue?.empty();
-      if (shape.list_shape?.startsWith('moving'))
-        service = { ...service, front: frontOf({ ...shape, list_shape: 'pages' }) };
     },
     server(request, client, reply) {
       const { method } = request;

@@ -584,14 +584,7 @@ function ledgerFault(chance: Chance): LedgerFault {
 
 function shapeOf(chance: Chance): LicenseShape {
   const paged = {
-    list_shape: chance.pick([
-      'pages',
-      'moving-front',
-      'moving-end',
-      'moving-hidden',
-      'moving-front-uncounted',
-      'next-path',
-    ] as const),
+    list_shape: chance.pick(['pages', 'next-path'] as const),
     page_size: chance.pick([2, 5, 10]),
   };
   return {
