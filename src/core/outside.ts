@@ -16,6 +16,7 @@ export {
 export {
   access,
   chmod,
+  link,
   lstat,
   mkdir,
   open,

@@ -12,6 +12,7 @@ export interface Disk {
   has(path: string): boolean;
   open(path: string, flags: number, mode: number): OpenFile;
   mkdir(path: string, mode: number): void;
+  link(from: string, to: string): void;
   rename(from: string, to: string): void;
   unlink(path: string): void;
   rmdir(path: string): void;
@@ -181,6 +182,13 @@ export function createDisk(): Disk {
       if (name === '' || folder.entries.has(name)) throw diskError('EEXIST', 'mkdir', path);
       refuseChange('mkdir');
       folder.entries.set(name, new Folder(mode));
+    },
+    link(from, to) {
+      const entry = find(from, 'link');
+      const [folder, name] = folderOf(to, 'link');
+      if (folder.entries.has(name)) throw diskError('EEXIST', 'link', to);
+      refuseChange('link');
+      folder.entries.set(name, entry);
     },
     rename(from, to) {
       const [source, name] = folderOf(from, 'rename');

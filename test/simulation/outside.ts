@@ -24,6 +24,8 @@ export const access = (path: string, mode = 0): Promise<void> =>
   });
 export const chmod = (path: string, mode: number): Promise<void> =>
   onDisk('chmod', path, (disk, place) => void (disk.find(place).mode = mode));
+export const link = (from: string, to: string): Promise<void> =>
+  onDisk('link', to, (disk, place) => disk.link(actingProcess().computer.diskAt(from)[1], place));
 export const mkdir = (path: string, { mode }: { readonly mode: number }): Promise<void> =>
   onDisk('mkdir', path, (disk, place) => disk.mkdir(place, mode));
 export const readdir = (path: string): Promise<string[]> =>

@@ -13,8 +13,15 @@ const refused = (code, syscall) => Object.assign(new Error(`${code}: refused by 
 /** Windows' paths have another separator; nothing else of it is played. */
 if (odd.has('windows')) path.sep = '\\';
 
+/** No hard links: the code that a file system answers instead. */
+if (odd.has('no-link')) promises.link = () => Promise.reject(refused(odd.get('no-link'), 'link'));
+
 /** A name is given twice. */
-if (odd.has('loose')) promises.open = (file, flags, mode) => open(file, flags === 'wx' ? 'w' : flags, mode);
+if (odd.has('loose')) {
+  promises.link = (from, to) => promises.copyFile(from, to);
+  promises.open = (file, flags, mode) => open(file, flags === 'wx' ? 'w' : flags, mode);
+}
+if (odd.has('loose-link')) promises.link = (from, to) => promises.copyFile(from, to);
 
 /** Another program has each file open for so many renames over it, or while a file beside it ends in `.opened`. */
 if (odd.has('held')) {

@@ -1,20 +1,10 @@
 import { dirname, join } from 'node:path';
-import { access, constants, open, stat, type FileHandle, type Stats } from '../../core/outside.ts';
+import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import {
-  codeOf,
-  exists,
-  ifThere,
-  isLasting,
-  readFile,
-  remove,
-  storageFailure,
-  whenClosed,
-  withFile,
-} from '../disk/files.ts';
+import { codeOf, exists, ifThere, isLasting, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder, writableState } from '../disk/private.ts';
@@ -113,7 +103,7 @@ interface Conflict {
   readonly holder: LiveOwner | undefined;
 }
 
-/** How often an empty lock is read again: it may be in the making. */
+/** How often an empty lock is read again: it may be in the making, where there are no hard links. */
 const looksAtEmpty = 3;
 
 /** One try, without waiting; undefined: the lock is taken. */
@@ -143,24 +133,47 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
   }
 }
 
-/**
- * Makes the lock; false: there is one, or it was taken for that of a dead process. It is empty for a moment, in which
- * another process may remove it under a guard (`removeStale`). Whoever looks for the guard after writing, and then for
- * the lock, knows whether it was: the other reads again under the guard.
- */
+/** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
 async function claim(path: string, me: Owner, system: System): Promise<boolean> {
+  const draft = `${path}.${me.token}.${me.pid}`;
+  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(draft, path));
+  try {
+    await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
+    await byLink();
+    await refuseLoose(path, system, byLink);
+    return true;
+  } catch (cause) {
+    const code = codeOf(cause) ?? '';
+    if (code === 'EEXIST') return false;
+    if (noLinks.has(code)) return await claimWithoutLink(path, me, system);
+    throw storageFailure(`cannot make the lock ${path}`, cause);
+  } finally {
+    await remove(draft);
+  }
+}
+
+/** What file systems without hard links answer (FAT, some file servers); Windows' FAT EISDIR. */
+const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
+
+/**
+ * Such a lock is empty for a moment, in which another process may remove it under a guard (`removeStale`). Whoever
+ * looks for the guard after writing, and then for the lock, knows whether it was: the other reads again under it.
+ */
+async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
   const create = (): Promise<FileHandle> => whenClosed(`write ${path}`, () => open(path, 'wx', 0o600));
   try {
-    // Closed before the guard is looked for: only then other computers see what was written on a file server.
-    const made = await withFile(create(), async (file) => {
+    const file = await create();
+    try {
       await file.writeFile(JSON.stringify(me));
-      return file.stat();
-    });
-    await refuseLoose(path, system, async () => (await create()).close());
-    if (await exists(`${path}.${brokenToken(made)}`)) {
-      await release(path, me);
-      return false;
+      await file.sync();
+      if (await exists(`${path}.${brokenToken(await file.stat())}`)) {
+        await release(path, me);
+        return false;
+      }
+    } finally {
+      await file.close();
     }
+    await refuseLoose(path, system, async () => (await create()).close());
     return (await ownerOf(path))?.token === me.token;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
