@@ -50,12 +50,6 @@ test.each([
     'interrupted',
     { 'PATCH /navigation_views/narrow/a 1': 'nothing' },
   ],
-  [
-    'view rename narrow/a New',
-    'PATCH /navigation_views/narrow/a 3',
-    inDoubt,
-    { 'PATCH /navigation_views/narrow/a 1': 'nothing' },
-  ],
 ] as const)('%s, ended by Ctrl-C in %s: 130', async (line, last, message, answers) => {
   const { exitCode, error, seen } = await runUntil(line, last, answers);
   expect(`${seen.at(-1)} ${seen.length}`).toBe(last);

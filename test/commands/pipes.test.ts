@@ -84,7 +84,7 @@ describe('a list on standard input', () => {
     const { run, home } = await withNames();
     const ran = await run('license view -', { home, stdin: 'license_code\nA\\\\B\nA\\B\n' });
     expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('if chatelaine printed it')]);
-    for (const line of ['license view --remote-user -', 'license retire --from -', 'snippet rm -', 'view hide -']) {
+    for (const line of ['license view --remote-user -', 'license retire --from -']) {
       const { exitCode, stderr } = await run(line, { home, stdin: 'CORP\\\\jdoe\n' });
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining("'CORP\\jdoe' if chatelaine printed it")]);
     }

@@ -62,8 +62,6 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine auth status --fields profile,ki\t--sort=-ke\t', '[auth][status][--fields][profile,kind][--sort=-key]'],
   ['chatelaine --color=nev\tdoc\t', '[--color=never][doctor]'],
   ['chatelaine settings set color_sch\tdar\t', '[settings][set][color_scheme=dark]'],
-  ['chatelaine settings set timezone=Europe/Berl\t', '[settings][set][timezone=Europe/Berlin]'],
-  ['chatelaine messages fetch --not is=star\t', '[messages][fetch][--not][is=starred]'],
   ['chatelaine view pin narrow/is/st\t', '[view][pin][narrow/is/starred]'],
   ['chatelaine auth use pro\t', '[auth][use][prod]'],
   ['chatelaine license apply ros\t', '[license][apply][roster one.csv]'],

@@ -131,7 +131,7 @@ test.each([
   ['license list -o ndjson', 575_000],
   ['license ensure --remote-user ada --size-allowance 6 -o ndjson', 680_000],
   ['messages fetch --channel general -o ndjson', 665_000],
-  ['archive export ARCHIVE -o ndjson', 650_000],
+  ['archive export ARCHIVE -o ndjson', 600_000],
 ])('%s compiles at most %i characters', async (line, limit) => {
   const { size } = await load(line.includes('ARCHIVE') ? line.replace('ARCHIVE', await archived()) : line);
   expect(size).toBeLessThanOrEqual(limit);
