@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { Ledger, ledgerScript } from '../../../src/store/ledger/ledger.ts';
 import { ledgerVersion } from '../../../src/store/ledger/ledger-sql.ts';
@@ -85,6 +85,9 @@ describe('with a database', needs('postgresql'), () => {
   });
 
   afterAll(() => cluster.stop());
+
+  // What a run of another test left open is none of this one.
+  beforeEach(() => cluster.query('TRUNCATE chatelaine.write, chatelaine.run CASCADE'));
 
   /** Another machine was answered for that user, and no list has shown the license. */
   async function leaveOpen(url: string, database: string, user: string): Promise<void> {
