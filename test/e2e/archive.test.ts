@@ -80,8 +80,8 @@ describe('kill -9', needs('signals'), () => {
 });
 
 // Every call of a purge is a moment in the world purge of test/simulation.
-test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92]))(
-  'kill -9 of a purge of many topics at step %i of its writing: a list of them ends it',
+test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92, 120]))(
+  'kill -9 of a purge of many topics at step %i of its writing: the same command ends it',
   needs('signals'),
   async (step) => {
     const { sandbox, env } = await openService();
@@ -94,17 +94,20 @@ test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92]))(
       `topic delete firmware ${which} --confirm 3 --archive ${join(home, 'kept')} -o json`;
 
     const dies = { ...env, ...killedAt(`${step}:after`), KILL_IN: home };
-    const killed = await start(line('--match b*'), { env: dies, home }).ended;
     writeFileSync(join(home, 'topics.txt'), 'boot times\nbattery curve\nbootloader 1.4\n');
-    const last = await start(line(`--from ${join(home, 'topics.txt')} --missing-ok`), { env, home }).ended;
+    const listed = line(`--from ${join(home, 'topics.txt')}`);
+    const killed = await start(listed, { env: dies, home }).ended;
+    const last = await start(listed, { env, home }).ended;
 
     expect(killed.signal).toBe('SIGKILL');
     expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
     const rows = JSON.parse(last.stdout) as { topic_name: string; deleted: number }[];
-    expect(rows.map(({ topic_name }) => topic_name)).toEqual(['boot times', 'battery curve', 'bootloader 1.4']);
+    const counts = Object.fromEntries(rows.map(({ topic_name, deleted }) => [topic_name, deleted]));
+    expect(counts).toEqual({ 'boot times': 1, 'battery curve': 3, 'bootloader 1.4': 6 });
     expect(sandbox.state.messages()).toEqual(others);
     for (const name of readdirSync(join(home, 'kept')))
       expect(readFileSync(join(home, 'kept', name, 'purge.ndjson'), 'utf8')).toContain('"finished"');
+    expect(await start(listed, { env, home }).ended).toMatchObject({ code: 5 });
     expect(await start(line('--match b*'), { env, home }).ended).toMatchObject({ code: 5 });
   },
 );
