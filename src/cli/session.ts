@@ -48,7 +48,7 @@ export async function openSession(
   const { host, options, messages, signal, again } = running;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
-  const kept = new KeptRecords();
+  const unfinished: (() => Promise<void>)[] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
@@ -77,7 +77,7 @@ export async function openSession(
     disk: diskOf(running),
     record: {
       ...openRunHistory(run, ledgers),
-      untilWritten: (record) => kept.keep(record),
+      untilWritten: (finish) => void unfinished.push(finish),
     },
     ledgers,
     clock: { ...clockOf(running), serverNow: () => connections.serverNow() },
@@ -90,35 +90,13 @@ export async function openSession(
     concluded,
     /** The last lines of the run. */
     conclusions: () => conclusionsWith(concluded, places()),
-    finish: () => kept.finish(),
+    async finish(): Promise<void> {
+      for (const finish of unfinished) await finish();
+    },
     async close(): Promise<void> {
-      await kept.close();
       await Promise.all([sandbox.close(), ledgers.close()]);
     },
   };
-}
-
-type KeptRecord = Parameters<Disk['record']['untilWritten']>[0];
-
-/** The records of a run, which are finished once its result is written. */
-class KeptRecords {
-  readonly #records: KeptRecord[] = [];
-
-  keep(record: KeptRecord): void {
-    this.#records.push(record);
-  }
-
-  async finish(): Promise<void> {
-    for (const record of this.#records) {
-      await record.finish();
-      await record.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    // The failure that ended the run says more than a record that cannot be closed after it.
-    for (const record of this.#records) await record.close().catch(() => undefined);
-  }
 }
 
 type ServiceCode = Awaited<ReturnType<typeof codeFor>>;

@@ -18,7 +18,7 @@ import type { RunLedgers } from '../jobs/license/run-ledgers.ts';
 import type { Patience } from '../store/lock/lock.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
-import type { WorkMessages, WrittenRecord } from '../jobs/work/work-messages.ts';
+import type { WorkMessages } from '../jobs/work/work-messages.ts';
 import type { globalOptions, unknownVariables } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -137,8 +137,8 @@ export interface Disk {
     refuseUnwritableState(): Promise<void>;
   };
   readonly record: RunHistory & {
-    /** A record that is finished once the result is written, and closed however the run ends. */
-    untilWritten(record: WrittenRecord): void;
+    /** Called once the result is written; if it fails, the run fails. */
+    untilWritten(finish: () => Promise<void>): void;
   };
 }
 

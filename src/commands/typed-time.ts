@@ -9,10 +9,10 @@ export type TimeParts = Time & Terminal;
 /** Up to here the clocks of two machines are taken to agree. */
 const mostSkew: Milliseconds = 300_000;
 
-/** The lead of this machine's clock over the servers'; 0 where they agree, or no response told the time. */
-function skewOf({ now, serverNow }: Time['clock']): Milliseconds {
+/** The lead of this machine's clock over the servers'; 0 up to `most`, and where no response told the time. */
+export function skewOf({ now, serverNow }: Time['clock'], most = mostSkew): Milliseconds {
   const skew = now() - (serverNow() ?? now());
-  return Math.abs(skew) > mostSkew ? skew : 0;
+  return Math.abs(skew) > most ? skew : 0;
 }
 
 /** Times count from the servers' clock where that of this machine is wrong (docs/apis.md, Clocks). */
@@ -21,7 +21,7 @@ function calendarOf({ clock }: Time): Calendar {
   return { now: () => clock.now() - skew, checkZone: () => clock.checkZone() };
 }
 
-function skewText(skew: Milliseconds): string {
+export function skewText(skew: Milliseconds): string {
   const off = formatDuration(Math.abs(skew));
   return `the clock of this machine is ${off} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
 }

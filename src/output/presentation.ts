@@ -36,7 +36,7 @@ interface Outcome<T> {
 /** A change in a plan, of one license. */
 export interface PlannedChange {
   readonly kind: 'failed' | 'leave' | 'retire' | 'smaller' | 'larger' | 'rename' | 'put back' | 'create';
-  /** Both sizes, of a license that is resized: they stand for the kind. */
+  /** Both sizes, of a license that is resized: they replace the word for its kind. */
   readonly sizes?: string | undefined;
   readonly user: string;
   readonly becomes?: string | undefined;

@@ -140,7 +140,7 @@ export function userOf(account: Account): string | number | undefined {
   return account.kind === 'licensing' ? account.app_code : account.email;
 }
 
-/** That name in the rows of `auth status`, where `account` would be that of the system in others. */
+/** That name in the rows of `auth status`, where `account` in others means the system's. */
 export function namesOf(account: Account) {
   return account.kind === 'licensing'
     ? { app_code: account.app_code ?? null, email: null }

@@ -186,7 +186,7 @@ export const rules = [
   ...inFile('ensure', 'jobs/license/case-lookups.ts', [
     [
       'what an earlier run asked for is waited for',
-      'pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));',
+      'pending.map((write) => settledAt(write, rules.settle));',
       'pending.map(() => -Infinity);',
     ],
   ]),

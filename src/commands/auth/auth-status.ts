@@ -1,10 +1,10 @@
-import { formatDuration } from '../../core/duration.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { whole } from '../../output/columns.ts';
 import { namesOf, urlOf, type Profile } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts, Keys, Services, Time } from '../context.ts';
+import { skewOf, skewText } from '../typed-time.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
 
 export default command({
@@ -118,10 +118,9 @@ async function levelNote(credential: LicensingCredential | ChatCredential, { ser
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
 const mostSkew = 120_000;
 
-function clockNote({ clock: { now, serverNow } }: Time): string | undefined {
-  const skew = now() - (serverNow() ?? now());
-  if (Math.abs(skew) <= mostSkew) return undefined;
-  return `the clock of this machine is ${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
+function clockNote({ clock }: Time): string | undefined {
+  const skew = skewOf(clock, mostSkew);
+  return skew === 0 ? undefined : skewText(skew);
 }
 
 /** `✔ app, licensing, http://…, application 7 (default)`; the reason is below. */

@@ -32,15 +32,13 @@ export async function openChanging(
   context: ChangingParts,
   licensing: (app_code: number) => LicensingApi = () => context.licensing(),
 ) {
-  const rules = spansOf(context);
   const { app_code = 0 } = account;
   const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: trust_list === true });
-  const how = { rules, lookups, concurrency: 1 };
+  const how = { rules: spansOf(context), lookups, concurrency: 1 };
   const { placesOf, history, run } = await openWriting([{ app_code, account }], how, context);
   const places = placesOf(app_code);
-  const { note, signal, clock } = context;
   const origin = context.accounts.identityOf(account);
-  return { ...clock, ...rules, note, signal, lookups, places, store: places.store, history, run, app_code, origin };
+  return { signal: context.signal, lookups, places, history, run, app_code, origin };
 }
 
 interface NamedChange {
@@ -128,7 +126,7 @@ export async function* changeEach({ chosen, ...changes }: LicenseChanges, changi
   );
 }
 
-/** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
+/** The licenses that a person at a terminal agreed to. @throws Failure of a lookup; cancelled on no */
 async function agree(named: readonly NamedChange[], ask: string | undefined, context: ChangingParts) {
   if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return named;
   const seen: NamedChange[] = [];
@@ -189,13 +187,13 @@ function usersOf(found: License, fields: EditedFields, usual: number): UserName[
 export async function refuseSecond(
   user: UserName,
   isOwn: (license: License, user: string) => boolean,
-  { lookups, store }: Changing,
+  { lookups, places }: Changing,
 ): Promise<void> {
   const { remote_user } = user;
   const found = await lookups.lookUp(user, 'all forms');
   if (found.shows === 'incomplete') throw found.failure;
   const other = 'licenses' in found && found.licenses.find((license) => !isOwn(license, remote_user));
-  const { open } = found.shows === 'licenses' ? noWrites : await store.known(user);
+  const { open } = found.shows === 'licenses' ? noWrites : await places.store.known(user);
   if (!other && !open) return;
   const shown =
     found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);

@@ -109,6 +109,6 @@ async function answerTo(values: FetchValues, context: FetchParts): Promise<{ mes
   const { body, end } = await fetchEnvelope(chat, selection, context.warn).catch(async (cause: unknown) => {
     throw await withNearNames(cause, selection.narrow, chat);
   });
-  context.record.untilWritten({ finish: end, close: async () => undefined });
+  context.record.untilWritten(end);
   return { message: body, site: '' };
 }

@@ -7,7 +7,7 @@ import type { ArchiveContent, OpenArchive, Which } from '../../store/archive/ope
 import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
 import { readPart } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
-import type { WorkMessages, WrittenRecord } from '../work/work-messages.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 
 interface FileLimits {
   readonly maxFileSize: number;
@@ -99,7 +99,7 @@ export async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
   limits: Pick<FileLimits, 'which' | 'maxFileSize'>,
-  { warn, progress, untilWritten }: WorkMessages & { untilWritten(record: WrittenRecord): void },
+  { warn, progress, untilWritten }: WorkMessages & { untilWritten(finish: () => Promise<void>): void },
 ) {
   const files = attachedFiles(archive).length;
   if (!archive.head?.files) return { files, files_kept: 0 };
@@ -110,8 +110,7 @@ export async function keepFiles(
     for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
     const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
     const hint = 'The next pull requests them again; --max-file-size allows larger ones.';
-    const finish = (): Promise<never> => Promise.reject(new Failure('incomplete', lacking, { hint }));
-    if (refused.length > 0) untilWritten({ finish, close: () => Promise.resolve() });
+    if (refused.length > 0) untilWritten(() => Promise.reject(new Failure('incomplete', lacking, { hint })));
     return { files, files_kept: kept };
   } finally {
     line.end();

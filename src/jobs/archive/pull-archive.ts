@@ -28,8 +28,8 @@ interface Pulling {
   readonly isOfAll?: boolean | undefined;
   /** Where else messages of a damaged part are looked for. */
   readonly search?: PrivateSearch | undefined;
-  /** Which files are read and compared; all where messages are deleted afterwards. */
-  readonly which?: Which;
+  /** Which files are read and compared. */
+  readonly which: Which;
 }
 
 /**
@@ -134,7 +134,7 @@ async function repairArchive(
   chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { which = 'all', note, search }: Pulling,
+  { which, note, search }: Pulling,
 ) {
   const losses: (string | undefined)[] = [];
   for (const number of archive.parts.map(({ part }) => part)) {

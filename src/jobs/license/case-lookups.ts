@@ -1,6 +1,7 @@
 /** Looks users up: at once, until what was sent is shown, or once more where the history knows of a license. */
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { settledAt } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import { after, answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
@@ -43,7 +44,7 @@ export class CaseLookups {
   #settledAt({ recorded, known, sent }: Case): Milliseconds {
     const { elapsed, now, rules } = this.#ports;
     const { pending = [], open } = recorded ?? {};
-    const moments = pending.map(({ ended, n, asked }) => ended + n * Math.max(rules.settle, asked.settle));
+    const moments = pending.map((write) => settledAt(write, rules.settle));
     if (open) moments.push(open.answered + rules.settle);
     if (sent) moments.push(sent.at + rules.settle);
     if (known) moments.push(elapsed() - Math.max(0, now() - Date.parse(known.time)) + rules.settle);
@@ -86,7 +87,7 @@ function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
   return after(one, { event: 'looked up', seen: { ...seen, by: 'lookup' } });
 }
 
-/** The filter does not find similar names, which the list of before the lock has shown. */
+/** The filter does not find similar names, which the list read before the lock has shown. */
 function withHint({ seen, sent }: Case, result: LookupResult): LookupResult {
   const isHinted = !sent && seen?.by === 'hint' && seen.result.shows === 'near' && result.shows === 'nothing';
   return isHinted ? seen.result : result;

@@ -2,7 +2,7 @@ import { differencesFrom, keyOf, textOf, type EditedFields, type License } from 
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import type { AskedWrite, UserLock, UserName, WriteEnd } from '../../store/record/writes.ts';
+import { settledAt, type AskedWrite, type UserLock, type UserName, type WriteEnd } from '../../store/record/writes.ts';
 import { changeOf, type LicenseHistory } from './history.ts';
 import type { WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
@@ -47,7 +47,7 @@ function isRefusal(cause: unknown): boolean {
   return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
 }
 
-/** A change that is recorded before and after, so that an undo knows what a kill left. @throws as the change */
+/** A change recorded before and after: an undo knows what a kill left. @throws as the change */
 async function recordAround<T>(
   record: (event: 'changing' | 'changed' | 'refused') => Promise<void>,
   change: () => Promise<T>,
@@ -146,11 +146,8 @@ export async function whileLocked<T>(users: readonly UserName[], places: Places,
   const { store, world } = places;
   const lock: UserLock = await store.lock(users);
   try {
-    const moments = [-Infinity];
-    for (const user of users)
-      for (const { ended, n, asked } of (await store.known(user)).pending)
-        moments.push(ended + n * Math.max(world.settle, asked.settle));
-    const wait = Math.max(...moments) - world.elapsed();
+    const earlier = (await store.allKnown(users)).flatMap(({ pending }) => pending);
+    const wait = Math.max(-Infinity, ...earlier.map((write) => settledAt(write, world.settle))) - world.elapsed();
     if (wait > 0) {
       const name = users.at(-1)?.remote_user ?? '';
       world.note(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);

@@ -80,7 +80,7 @@ export class RunLedgers {
     return ledger.init();
   }
 
-  /** The ledger in use: that of the variable, else of a profile. */
+  /** The ledger in use: the variable's, else a profile's. */
   async any(): Promise<Ledger | undefined> {
     const { options, profiles } = this.#run;
     const name = options.profile ?? (await profiles().defaults()).licensing;

@@ -16,9 +16,3 @@ export interface Progress {
   /** Takes the line away. */
   end(): void;
 }
-
-/** A record that is finished once the result is written, and closed however the run ends. */
-export interface WrittenRecord {
-  finish(): Promise<void>;
-  close(): Promise<void>;
-}

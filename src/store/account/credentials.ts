@@ -66,7 +66,7 @@ export class Credentials {
   readonly #signal: AbortSignal | undefined;
   readonly #keys = new Map<string, Promise<Secret>>();
   #headers: Promise<Headers | undefined> | undefined;
-  /** An environment's credential that names no application has that of the first row: one key is of one application. */
+  /** An environment's credential that names no application gets the first row's: one key is of one application. */
   #environmentApp: number | undefined;
 
   constructor(
@@ -105,7 +105,7 @@ export class Credentials {
     );
   }
 
-  /** Every stored app; without one, that of the environment. */
+  /** Every stored app; without one, the environment's. */
   async licensingApps(): Promise<readonly StoredApp[]> {
     const apps = (await this.#profiles.all()).filter((profile) => profile.kind === 'licensing');
     const given = apps.length === 0 ? environmentCredential(this.#system.env, 'licensing') : undefined;

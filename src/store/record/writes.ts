@@ -121,6 +121,11 @@ export interface PendingWrite extends WritingRun {
   readonly n: number;
 }
 
+/** When a write of an earlier run is shown, if it was processed. `settle`: this run's; the longer one counts. */
+export function settledAt({ ended, n, asked }: PendingWrite, settle: Milliseconds): Milliseconds {
+  return ended + n * Math.max(settle, asked.settle);
+}
+
 /** An answered creation that no list shows: it is kept, and never sent again. */
 export interface OpenWrite extends WritingRun {
   readonly id: string;
