@@ -112,6 +112,31 @@ test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92, 120]))(
   },
 );
 
+test(
+  'kill -9 again and again: --confirm of --match also counts what earlier runs deleted',
+  needs('signals'),
+  async () => {
+    const { sandbox, env } = await openService();
+    sandbox.state.post({ channel: 'firmware', topic: 'boot times', content: '4 s' });
+    const home = temporaryHome();
+    const line = `topic delete firmware --match b* --confirm 3 --archive ${join(home, 'kept')} -o json`;
+    for (const step of [18, ...sampleOf(2, [40, 30, 33, 27, 31, 22])]) {
+      const dies = { ...env, ...killedAt(`${step}:after`), KILL_IN: home };
+      expect((await start(line, { env: dies, home }).ended).signal).toBe('SIGKILL');
+    }
+    const last = await start(line, { env, home }).ended;
+
+    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
+    const rows = JSON.parse(last.stdout) as { topic_name: string; deleted: number }[];
+    const counts = Object.fromEntries(rows.map(({ topic_name, deleted }) => [topic_name, deleted]));
+    expect(counts).toEqual({ 'boot times': 1, 'battery curve': 3, 'bootloader 1.4': 6 });
+    const kept = readdirSync(join(home, 'kept'), { recursive: true, encoding: 'utf8' });
+    const parts = kept.filter((name) => /source-\d+\.ndjson$/.test(name));
+    const texts = parts.map((name) => readFileSync(join(home, 'kept', name), 'utf8'));
+    expect(texts.join('').match(/\n/g)).toHaveLength(10);
+  },
+);
+
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
   const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
   const home = temporaryHome();

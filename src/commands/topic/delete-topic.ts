@@ -40,7 +40,7 @@ export default command({
       'once.',
     'Attached files are deleted too – immediately, on current servers. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
-      'this question.',
+      'this question. The same command, with the same number, continues a deletion that was interrupted.',
   ],
   args: {
     channel: { ...channelArgument, required: false },
@@ -84,11 +84,11 @@ export default command({
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, names, account);
     const channel = place && (await findChannel(chat, place.channel));
-    const { topics, before } = await namedTopics(chat, channel, names, typed, context);
+    const holds = await inKnownChannels(chat, typedHolds);
+    const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, holds, context);
     const [archives, isKept] = [archivesOf(typed, account, context), typed.archive !== false];
     const allowances = { missing_ok, include_hidden };
     const surveys = await surveyTopics(chat, topics, account.site, isKept ? archives : undefined, allowances);
-    const holds = await inKnownChannels(chat, typedHolds);
     await refuseUnfitting(chat, holds, surveys, context.warn);
     const refusals = await refusalsOf(chat, holds, surveys);
     const allowed = surveys.filter((survey) => !refusals.has(survey));

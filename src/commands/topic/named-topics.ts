@@ -6,12 +6,13 @@ import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesInList, nameThatIsThere, tsvText } from '../../core/tsv.ts';
 import { channelWord, findChannel, labelOf, type Channel, type Topic } from '../../jobs/topic/find-channel.ts';
+import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { topicNamesIn } from '../../jobs/topic/near.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
-import type { Accounts } from '../context.ts';
+import type { Accounts, Disk } from '../context.ts';
 import { readSheet, whereOption, type RosterParts } from '../roster.ts';
 import { ageOption, checkAge, readAge, refuseWrongClock, type TimeParts } from '../typed-time.ts';
 
@@ -62,6 +63,7 @@ export const namingOptions = {
 
 interface Naming extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
+  readonly confirm?: string | undefined;
 }
 
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where they are named in no way or in two */
@@ -97,8 +99,9 @@ export async function namedTopics(
   chat: NamingChat,
   channel: Channel | undefined,
   topics: readonly string[],
-  { from, match, older_than, where }: Naming,
-  context: TimeParts & RosterParts,
+  { from, match, older_than, where, confirm }: Naming,
+  holds: readonly TopicHold[],
+  context: TimeParts & RosterParts & Accounts & Disk,
 ): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
   if (older_than !== undefined) refuseWrongClock('--older-than', context);
   const before = readAge(older_than, context);
@@ -106,7 +109,7 @@ export async function namedTopics(
   await refuseArchived(chat, channel);
   const typed = async () => (from === undefined ? topics : namesInFile(from, await context.disk.read(from)));
   const names = match
-    ? await namesThatMatch(chat, channel, match, before)
+    ? await namesThatMatch(chat, channel, { match, confirm }, before, holds, context)
     : await namesThere(chat, channel, await typed());
   return { topics: names.map((topic_name) => ({ channel, topic_name })), before };
 }
@@ -128,19 +131,48 @@ async function namesThere(chat: NamingChat, channel: Channel, names: readonly st
 async function namesThatMatch(
   chat: NamingChat,
   channel: Channel,
-  match: readonly string[],
+  { match = [], confirm }: Naming,
   before = Infinity,
+  holds: readonly TopicHold[],
+  context: Accounts & Disk,
 ): Promise<readonly string[]> {
   const { topics } = await listTopics(chat, channel, 'counts');
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
   const old = matched.filter(({ counts }) => (counts?.last_timestamp ?? 0) * 1000 < before);
-  if (old.length > 0) return old.map(({ topic_name }) => topic_name);
+  const counted = old.filter(({ topic_name, counts }) => !holdOf(holds, { channel, topic_name }, counts?.ids ?? []));
+  const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
+  const deleted = await deletedEarlier(channel, match, isListed, Number(confirm) - counted.length, context);
+  if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];
   const globs = match.map((glob) => `'${glob}'`).join(' or ');
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
     hint: `List the topics: ${commandLine('topic list', [channelWord(channel)])}`,
   });
+}
+
+/** Topics that the latest runs deleted, if `--confirm` counts just these too: the same command continues. */
+async function deletedEarlier(
+  { stream_id }: Channel,
+  match: readonly string[],
+  isListed: (name: string) => boolean,
+  count: number,
+  { accounts, chatAccount, record }: Accounts & Disk,
+): Promise<readonly string[]> {
+  if (!(count > 0)) return [];
+  const account = await chatAccount();
+  const origin = accounts.identityOf(account);
+  const deleted = new Map<string, string>();
+  let last: string | undefined;
+  for (const entry of (await record.past('topic_name')).toReversed()) {
+    if (entry.origin !== origin || entry.email !== account.email || entry.stream_id !== stream_id) continue;
+    if (entry.run !== last && deleted.size >= count) break;
+    const { run, topic_name, archive } = entry;
+    if (archive !== undefined && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name))
+      deleted.set(foldTopic(topic_name), topic_name);
+    last = run;
+  }
+  return deleted.size === count ? [...deleted.values()].reverse() : [];
 }
 
 const rowFields = {
