@@ -96,7 +96,7 @@ function keysOf(running: RunParts, fromCommand: KeySources['fromCommand']): KeyS
 function keyCommandRunner({ host, options, messages, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
-    const verbose = options.verbose ? messages.note : undefined;
+    const verbose = options.verbose ? messages.say : undefined;
     // Its input is ours: what a pipe holds is not for it.
     const interactive = host.stdin.isTTY === true && isInteractive(host, options);
     const { system, alarm } = host;

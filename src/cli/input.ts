@@ -98,7 +98,7 @@ const standardInput = 'standard input';
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
 function announce({ host, messages }: InputParts): void {
-  if (host.stdin.isTTY === true) messages.note('Reading standard input; end with Ctrl-D');
+  if (host.stdin.isTTY === true) messages.say('Reading standard input; end with Ctrl-D');
 }
 
 async function readable<T>(source: string, { signal }: InputParts, read: (limits: ReadLimits) => Promise<T>) {

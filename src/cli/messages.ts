@@ -60,19 +60,24 @@ export function openMessages(
   };
   const write = (text: string): void => writeClean(redactor.clean(text));
   const isColored = (): boolean => hasColor({ when: color, terminal: isTerminal(), env: host.system.env });
-  const note = (text: string): string => fit(indented(commandsApart(shown(complete(text)))), columns());
+  const lines = (text: string, mark = ''): string =>
+    fit(mark + indented(commandsApart(shown(complete(text)))), columns());
   return {
-    note(text: string): void {
-      if (!quiet) write(note(text));
+    /** A line that is part of the run, such as a plan or what the command waits for. */
+    say(text: string): void {
+      if (!quiet) write(lines(text));
     },
-    /** A note that is dim on a terminal with colour. */
+    /** A remark beside the result. */
+    note(text: string): void {
+      if (!quiet) write(lines(text, 'note: '));
+    },
+    /** Dim on a terminal with colour. */
     aside(text: string): void {
-      if (!quiet) write(isColored() ? `\u001b[2m${note(text)}\u001b[22m` : note(text));
+      if (!quiet) write(isColored() ? `\u001b[2m${lines(text)}\u001b[22m` : lines(text));
     },
     warn(text: string): void {
-      const whole = complete(text);
-      if (isJson) writeClean(plainJson(JSON.stringify({ warning: redactor.clean(whole) })));
-      else write(fit(`warning: ${indented(commandsApart(shown(whole)))}`, columns()));
+      if (isJson) writeClean(plainJson(JSON.stringify({ warning: redactor.clean(complete(text)) })));
+      else write(lines(text, 'warning: '));
     },
     trace: (text: string): void => write(shown(text)),
     /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */

@@ -35,7 +35,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     last = now;
     said = done;
     if (isTerminal) messages.status(drawn(done / total, text(), stderr.columns ?? 80));
-    else messages.note(text());
+    else messages.say(text());
   };
   return {
     step: () => upTo(done + 1),
@@ -43,7 +43,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     end() {
       if (isTerminal) messages.status(undefined);
       // The last line that stays is the true one.
-      else if (said !== undefined && said !== done) messages.note(text());
+      else if (said !== undefined && said !== done) messages.say(text());
       said = undefined;
     },
   };

@@ -33,7 +33,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   const asides: string[] = [];
   const aside = (line: string): void => void asides.push(line);
   const printed = {
-    note: messages.note,
+    say: messages.say,
     aside,
     zoneMark: zoneMarkOf(running),
     filter,
@@ -47,13 +47,13 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     if (options.dry_run && options.verbose && !plan)
       for (const { request, shown } of session.planned)
-        messages.note(Object.values({ ...request, url: shown }).join(' '));
+        messages.say(Object.values({ ...request, url: shown }).join(' '));
     await session.finish();
     return 0;
   } catch (cause) {
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
-    for (const line of session.conclusions()) messages.note(line);
+    for (const line of session.conclusions()) messages.say(line);
     for (const line of asides) messages.aside(line);
     await session.close();
   }
@@ -196,9 +196,9 @@ function planRows({ isText }: Presentation, planned: readonly PlannedCall[], { m
     Object.entries<string>({ ...texts }).map(([name, text]) => [name, redactor.clean(text)] as const);
   if (!isText) return planned.map(({ request }) => Object.fromEntries<string>(redact(request)));
   const passwords = [...new Set(planned.flatMap((call) => call.passwords))];
-  if (planned.length === 0) messages.note('no request would be sent');
+  if (planned.length === 0) messages.say('no request would be sent');
   else if (passwords.length > 0)
-    messages.note(`set first: ${passwords.map((name) => `read -rs ${name}; export ${name}`).join('; ')}`);
+    messages.say(`set first: ${passwords.map((name) => `read -rs ${name}; export ${name}`).join('; ')}`);
   return [
     ...new Set(planned.flatMap(({ setup }) => setup)),
     // An unset variable would be an empty password: bash does not end where a variable of <( ) is unset.

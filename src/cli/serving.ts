@@ -10,9 +10,9 @@ import type { RunParts } from './values.ts';
 /** Serves both services until the signal aborts; yields where they are. */
 export async function* serve(running: RunParts, options: Parameters<SandboxControl['serve']>[0]) {
   const { host, signal } = running;
-  const { note } = running.messages;
+  const { say } = running.messages;
   const { data, log } = options;
-  const append = log === undefined ? undefined : openLogFile(log, note);
+  const append = log === undefined ? undefined : openLogFile(log, say);
   const persistence = data === undefined ? undefined : await openData(data, host);
   const sandbox = await startSandbox({
     clock: host.clock,
@@ -21,13 +21,13 @@ export async function* serve(running: RunParts, options: Parameters<SandboxContr
       append?.(JSON.stringify(entry));
       const { method, path, status, fault } = entry;
       // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
-      if (host.stderr.isTTY) note(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
+      if (host.stderr.isTTY) say(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
     },
     persistence,
   });
   try {
     yield addressOf(sandbox);
-    note(`serving on ${sandbox.listening} until Ctrl-C`);
+    say(`serving on ${sandbox.listening} until Ctrl-C`);
     // A server ends by a signal alone, and says by which.
     if (!signal.aborted) await once(signal, 'abort');
     throw signal.reason;

@@ -70,6 +70,7 @@ export async function openSession(
     ...services(accounts, connections, running, code),
     sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
+    say: messages.say,
     note: messages.note,
     conclude: (text) => void concluded.push(text),
     warn: messages.warn,
@@ -195,11 +196,11 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
   const placed = (question: string): string =>
     [...places().filter((place) => !question.includes(place.replace(/^.*, /, ''))), question].join(': ');
   return {
-    interactive: () => isInteractive(host, options),
     async confirm(question: string, showAll?: () => void) {
       if (!options.yes) await (await prompt()).confirm(placed(question), showAll);
     },
     terminal: {
+      canAsk: () => isInteractive(host, options),
       isShown: () => host.stdout.isTTY === true,
       ask: async (question: string) => (await prompt()).line(placed(question)),
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),

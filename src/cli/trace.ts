@@ -42,7 +42,7 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
     isShown = line !== undefined;
     if (isTransient || line === undefined || said.has(event.kind)) return;
     said.add(event.kind);
-    messages.note(line);
+    messages.say(line);
   };
 }
 

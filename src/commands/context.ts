@@ -111,10 +111,10 @@ export interface Keys {
 
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal extends WorkMessages {
-  interactive(): boolean;
   /** A question of yes or no; the answer v shows all and asks again. @throws Failure cancelled on no, usage alone */
   confirm(question: string, showAll?: () => void): Promise<void>;
   readonly terminal: {
+    canAsk(): boolean;
     isShown(): boolean;
     /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
     ask(question: string): Promise<string>;

@@ -60,7 +60,7 @@ export const runArgument = {
 } as const;
 
 /** A script names the run that it undoes, and answers the question. @throws Failure usage */
-export function refuseUnasked(run: string | undefined, look: string, { options, interactive }: Invocation & Terminal) {
-  if (options.dry_run || interactive() || (run !== undefined && options.yes)) return;
+export function refuseUnasked(run: string | undefined, look: string, { options, terminal }: Invocation & Terminal) {
+  if (options.dry_run || terminal.canAsk() || (run !== undefined && options.yes)) return;
   throw usage('without a terminal RUN and --yes are needed', look);
 }

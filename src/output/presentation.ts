@@ -108,7 +108,7 @@ export interface Presentation {
   /** Lines of the command below its result; whole once its rows have ended. */
   readonly conclusions?: readonly string[];
   /** The words for an empty list, to stderr. */
-  readonly note?: ((line: string) => void) | undefined;
+  readonly say?: ((line: string) => void) | undefined;
   /** One line below all others, such as which columns were left out. */
   readonly aside?: ((line: string) => void) | undefined;
   /** What follows a local time: `Z` where the zone of the user is not known. */

@@ -61,13 +61,13 @@ function iterate(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, quiet = false, note, aside, turn, sort, isText, isWrite } = presentation;
+  const { format, show, quiet = false, say, aside, turn, sort, isText, isWrite } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = openBatch(sink);
   const source = watch(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
   const remark = (count: number): void => {
     const line = count === 0 ? undefined : formatter.remark?.();
-    if (count === 0 && !format.whole && show.none !== undefined) note?.(show.none);
+    if (count === 0 && !format.whole && show.none !== undefined) say?.(show.none);
     if (line !== undefined) aside?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };

@@ -72,11 +72,11 @@ test('a jump over many steps is drawn whole', () => {
   );
 });
 
-test('a note takes the line away, and the next step draws it again below', () => {
-  const { step, note, end, written } = job({ isTTY: true, total: 4 });
+test('a line takes the line away, and the next step draws it again below', () => {
+  const { step, say, end, written } = job({ isTTY: true, total: 4 });
   step(200);
-  note('waiting');
-  note('still');
+  say('waiting');
+  say('still');
   step(200);
   end();
 
@@ -134,7 +134,7 @@ test.each([
 test('a list of many quick pages says how many have come, each ten seconds of waiting', () => {
   const said: string[] = [];
   const messages = {
-    note: (line: string) => void said.push(line),
+    say: (line: string) => void said.push(line),
     status: (line?: string) => void said.push(line ?? ''),
   };
   for (const isTTY of [true, false]) {
@@ -201,7 +201,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
       upTo(count);
     },
     end,
-    note: (text: string) => messages.note(text),
+    say: (text: string) => messages.say(text),
     written: () => chunks.join(''),
   };
 }

@@ -171,9 +171,8 @@ describe('blanks around a key are no part of it', () => {
     const profile = { kind: 'licensing', name: 'p', base_url: 'http://127.0.0.1:1', app_code: 7 } as const;
     const asked = async (text: string): Promise<string> => {
       const context = {
-        terminal: { isShown: unused, ask: unused, secret: () => Promise.resolve(new Secret(text)) },
-        interactive: () => true,
-        note: () => undefined,
+        terminal: { canAsk: () => true, isShown: unused, ask: unused, secret: () => Promise.resolve(new Secret(text)) },
+        say: () => undefined,
       };
       return (await readKey({}, profile, { ...unusedKeys, ...context })).reveal();
     };

@@ -114,8 +114,8 @@ test.each([
 });
 
 test.each([
-  ['license list', "no user is named 'north'; --match '*north*' finds it in names\nno licenses match\n"],
-  ['topic list general', "no topic is named 'north'; --match '*north*' finds it in names\nno topics match\n"],
+  ['license list', "note: no user is named 'north': try --match '*north*'\nno licenses match\n"],
+  ['topic list general', "note: no topic is named 'north': try --match '*north*'\nno topics match\n"],
 ])('%s: a pattern without a star that finds nothing says how it is written', async (line, note) => {
   expect((await ran(`${line} --match north`)).stderr).toBe(note);
 });

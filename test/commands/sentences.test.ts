@@ -59,7 +59,10 @@ describe('messages fetch', () => {
   test('--use-first-unread-anchor is called deprecated, with what to write', async () => {
     const { run: runHere } = await openSandbox();
     const { exitCode, stderr } = await runHere('messages fetch --use-first-unread-anchor --num-after 3');
-    expect([exitCode, stderr]).toEqual([0, 'use_first_unread_anchor is deprecated: --anchor first_unread was sent\n']);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'note: use_first_unread_anchor is deprecated: --anchor first_unread was sent\n',
+    ]);
   });
 });
 

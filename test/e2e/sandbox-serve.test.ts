@@ -91,7 +91,7 @@ describe('a sandbox on an address of this computer that others reach', needs('ne
   test('prints its URL with the consent that it needs, and each run over it says that it is not encrypted', async () => {
     const { env, run } = await serving(`--listen ${own}`);
     const host = new URL(env['CHATELAINE_BASE_URL'] ?? '').host;
-    const line = `http://${host} is not encrypted: others on the network can read the key and everything else that is sent\n`;
+    const line = `note: http://${host} is not encrypted: others on the network can read the key and everything else that is sent\n`;
     expect(env['CHATELAINE_ALLOW_HTTP']).toBe(host);
 
     expect(await run('license ensure --remote-user ada --size-allowance 3')).toMatchObject({

@@ -123,7 +123,7 @@ describe('on a terminal', () => {
 
   test('bars that do not fit are not named among the columns that are left out', async () => {
     const notes: string[] = [];
-    const text = await shown({ width: 14, note: (line) => void notes.push(line) });
+    const text = await shown({ width: 14, say: (line) => void notes.push(line) });
     expect(text).not.toContain('#');
     expect(notes).toEqual([]);
   });

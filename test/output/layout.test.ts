@@ -31,7 +31,7 @@ async function shownAt(
 ): Promise<{ lines: string[]; notes: string[] }> {
   const notes: string[] = [];
   const note = (line: string): void => void notes.push(line.replaceAll('\n', ' '));
-  const text = await written(result, look('table', { terminal: true, width, note, aside: note, ...rest }), show);
+  const text = await written(result, look('table', { terminal: true, width, say: note, aside: note, ...rest }), show);
   return { lines: text.split('\n').slice(0, -1), notes };
 }
 

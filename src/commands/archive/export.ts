@@ -93,7 +93,7 @@ export default command({
   dryRun: ['rows'],
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
-    const { options, note, warn, signal, terminal } = context;
+    const { options, say, note, warn, signal, terminal } = context;
     if (to === undefined && output === 'html' && terminal.isShown())
       throw usage('a terminal does not show html', `Give --to FILE: ${context.again({ to: 'messages.html' })}`);
     if (options.typed?.has('fields') && !/^(csv|excel)/.test(output))
@@ -118,7 +118,7 @@ export default command({
     if (count === 0) warn('no archived message matches');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
-      note(`${to} would be written`);
+      say(`${to} would be written`);
       return;
     }
     if (isSite) {
@@ -127,7 +127,7 @@ export default command({
       const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, { fileAt, placeOf, chosen: words });
       const written = await writePages(to, chosen, headWith, copied, signal);
       const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
-      note(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
+      say(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
       return;
     }
     const fileAt = besideArchive(to === undefined ? '.' : dirname(to));
@@ -138,7 +138,7 @@ export default command({
       return;
     }
     await writeTextFile(to, text);
-    note(`${to} is written`);
+    say(`${to} is written`);
   },
 
   fields: [...messageFields, 'time', 'url'],

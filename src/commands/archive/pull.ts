@@ -192,7 +192,7 @@ async function pullFolder(
   };
   if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
   const chat = context.chat();
-  const waiting = (holder: string): void => context.note(`waiting for ${holder}, which pulls into ${folder}`);
+  const waiting = (holder: string): void => context.say(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
     const source = { ...chat, ...chat.raw };

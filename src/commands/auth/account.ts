@@ -55,7 +55,7 @@ export const keyPlaces = {
 export async function readKey(
   source: KeySource,
   profile: Profile,
-  context: Keys & Pick<Terminal, 'terminal' | 'note' | 'interactive'>,
+  context: Keys & Pick<Terminal, 'terminal' | 'say'>,
   headers?: Secrets['headers'],
 ): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
@@ -64,11 +64,11 @@ export async function readKey(
   if (source.api_key_file !== undefined) return context.keys.fromFile(source.api_key_file);
   if (source.api_key_stdin) return context.keys.fromInput();
   if (source.password && profile.kind === 'chat') {
-    if (!context.interactive())
+    if (!context.terminal.canAsk())
       throw usage('--password asks for it on a terminal, and there is none', 'Give the key with --api-key-stdin.');
     return context.keys.fromPassword(profile, await context.terminal.secret(`Password of ${profile.email}:`), headers);
   }
-  if (context.interactive()) context.note(keyPlaces[profile.kind]);
+  if (context.terminal.canAsk()) context.say(keyPlaces[profile.kind]);
   return (await context.terminal.secret('API key:')).framed((text) => keyText(text, 'API key'));
 }
 

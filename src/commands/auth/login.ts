@@ -79,14 +79,16 @@ export default command({
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
-      context.note(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
+      context.say(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
       return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
     }
     const source = defined({ password, api_key_stdin, api_key_file, key_command });
     const headers = await headersFrom(header_file, profile, context);
     const store = async () =>
       storeProfile(profile, { key: await readKey(source, profile, context, headers), headers }, check, context);
-    return Object.keys(source).length === 0 && context.interactive() ? persistently('auth', store, context) : store();
+    return Object.keys(source).length === 0 && context.terminal.canAsk()
+      ? persistently('auth', store, context)
+      : store();
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
@@ -114,7 +116,7 @@ function flagsOf(names: readonly string[]): string[] {
 /** Asks what the credential is for. @throws Failure usage where nobody can be asked */
 async function askKind(person: Terminal & Accounts & Invocation, profile: string | undefined) {
   const names = kindField.choices.join(' or ');
-  if (!person.interactive()) {
+  if (!person.terminal.canAsk()) {
     const [near] = profile === undefined ? [] : nearNames(profile, await person.accounts.profiles().names());
     const why = profile === undefined ? '' : `there is no profile '${profile}', and for a new one `;
     const renewal = near === undefined ? undefined : `If you mean '${near}': ${person.again({ name: near })}`;
@@ -131,7 +133,7 @@ async function askKind(person: Terminal & Accounts & Invocation, profile: string
 async function askMissing(kind: Kind, known: ProfileInput, person: Terminal): Promise<ProfileInput> {
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
-    const isAsked = known[name] === undefined && field.question !== undefined && person.interactive();
+    const isAsked = known[name] === undefined && field.question !== undefined && person.terminal.canAsk();
     const read = (text: string) => readField(name, field, text);
     answers[name] = isAsked ? await answer(field.question, read, person) : known[name];
   }
@@ -144,13 +146,14 @@ function answer<T>(question: string, read: (text: string) => T, person: Terminal
   return persistently('usage', async () => read((await person.terminal.ask(question)).trim()), person);
 }
 
-async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Terminal): Promise<T> {
+async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { say }: Terminal): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== kind || tries === mostTries) throw cause;
-      note([cause.message, cause.details.hint].filter((line) => line !== undefined).join('\n'));
+      say(cause.message);
+      if (cause.details.hint !== undefined) say(`hint: ${cause.details.hint}`);
     }
   }
 }

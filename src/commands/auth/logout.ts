@@ -12,10 +12,10 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ name }, { accounts: { profiles }, options, interactive, confirm }) {
+  async run({ name }, { accounts: { profiles }, options, terminal, confirm }) {
     const names = name === undefined ? await profiles().names() : [name];
     if (name === undefined && names.length > 0 && !options.dry_run && !options.yes) {
-      if (!interactive()) throw usage('auth logout --all needs --yes: nothing was forgotten');
+      if (!terminal.canAsk()) throw usage('auth logout --all needs --yes: nothing was forgotten');
       await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
     }
     await profiles().remove(names);

@@ -92,7 +92,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
 
 /** The plan, and what a person who was asked did not agree to. @throws Failure of a plan that is refused; cancelled */
 async function agreedPlan(job: Job, missing: readonly MissingUser[], context: ApplyingParts) {
-  const isAsked = context.interactive() && !context.options.yes;
+  const isAsked = context.terminal.canAsk() && !context.options.yes;
   const listed = await planRoster(job.roster.rows, job);
   const isWithin = creationsIn(listed).length <= (job.values.max_create ?? Infinity) && twinsIn(listed).length === 0;
   const isChecked = isAsked || job.reviewed !== undefined || !isWithin;

@@ -77,7 +77,7 @@ export default command({
 
   async *rows(values, context) {
     const { file = values.file_option ?? values.plan ?? '' } = values;
-    const isAsked = context.interactive() && !context.options.yes;
+    const isAsked = context.terminal.canAsk() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N without a terminal');
     const reviewed = values.plan === undefined ? undefined : readPlan(await context.disk.read(file), file);

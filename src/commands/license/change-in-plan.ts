@@ -114,13 +114,13 @@ export function undoLine(run: string, before: FieldsBefore = {}): string {
 export async function askAbout(
   changes: readonly PlannedChange[],
   question: string,
-  { note, confirm, options }: Terminal & Invocation,
+  { say, confirm, options }: Terminal & Invocation,
   below: readonly string[] = [],
 ): Promise<void> {
   const isCut = !options.quiet && !isWhole(changes);
   const show = (extent?: 'all'): void => {
     const cut = isCut && extent === undefined ? ['v shows all of them'] : [];
-    note(['This would change:', ...planLines(changes, extent), ...cut, ...below].join('\n'));
+    say(['This would change:', ...planLines(changes, extent), ...cut, ...below].join('\n'));
   };
   if (!options.yes) show();
   await confirm(question, isCut ? () => show('all') : undefined);

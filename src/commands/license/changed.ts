@@ -128,7 +128,7 @@ export async function* changeEach({ chosen, ...changes }: LicenseChanges, changi
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a lookup; cancelled on no */
 async function agree(named: readonly NamedChange[], ask: string | undefined, context: ChangingParts) {
-  if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return named;
+  if (ask === undefined || !context.terminal.canAsk() || context.options.yes || context.options.dry_run) return named;
   const seen: NamedChange[] = [];
   const changes: PlannedChange[] = [];
   for (const change of named) {

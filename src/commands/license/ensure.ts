@@ -38,7 +38,7 @@ export default command({
   result: 'one',
 
   async *run(values, context) {
-    const { options, note } = context;
+    const { options, say } = context;
     const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
@@ -50,7 +50,7 @@ export default command({
     const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
     const given = await giveLicense(fields, { ...giving, licensing: () => looking }).catch((cause: unknown) => {
       if (!isOfJob || !(cause instanceof Planned)) throw cause;
-      note(`would be created: the license of ${remote_user} in application ${app_code}`);
+      say(`would be created: the license of ${remote_user} in application ${app_code}`);
       throw new Failure('differences', `the user ${remote_user} has no license`);
     });
     const { status, license, size_before, failure, all } = given;

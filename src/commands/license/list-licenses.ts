@@ -87,7 +87,7 @@ export default command({
     if (retired > 0) context.conclude(`${quantity(retired, 'retired license is', 'retired licenses are')} left out`);
     const [name = '*', ...others] = match ?? filter.remote_user ?? [];
     if (count === 0 && others.length === 0 && !/[*?]/.test(name))
-      context.note(`no user is named '${name}'; --match '*${name}*' finds it in names`);
+      context.note(`no user is named '${name}': try --match '*${name}*'`);
     if (count === 0 && code?.some((one) => !/[*?]/.test(one))) context.note(partOfKey);
   },
 

@@ -75,10 +75,10 @@ export async function openGiving(
   wants: Rules['wants'],
   context: GivingParts,
 ) {
-  const { options, interactive } = context;
+  const { options, terminal } = context;
   const app_code = await appCodeOf(context, typed);
   const account = await context.licensingAccount({ app_code: typed });
-  const asks = wants === 'another license' && interactive() && !options.yes;
+  const asks = wants === 'another license' && terminal.canAsk() && !options.yes;
   const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants, asks };
   const api = context.licensing({ app_code: typed });
   const others = async (): Promise<readonly StoredApp[]> =>
@@ -118,14 +118,14 @@ type WritingParts = Disk & Ledgers & Time & Terminal;
 export async function openWriting(
   targets: readonly { readonly app_code: number; readonly account: LicensingCredential }[],
   { rules, lookups, concurrency }: WritingHow,
-  { ledgers, clock, record, note, warn }: WritingParts,
+  { ledgers, clock, record, say, warn }: WritingParts,
 ) {
   const places = new Map<LicenseWrites, Places>();
   const ofApp = new Map<number, Places>();
   const recorders = new Map<number, ReturnType<WritingParts['record']['recorder']>>();
   for (const { app_code, account } of targets) {
     const store = await ledgers.writes(account, rules.settle);
-    const world = { ...clock, ...rules, note, warn, concurrency, isByList: () => lookups.isByList(app_code) };
+    const world = { ...clock, ...rules, say, warn, concurrency, isByList: () => lookups.isByList(app_code) };
     const own = places.get(store) ?? new Places(store, world);
     places.set(store, own);
     ofApp.set(app_code, own);

@@ -50,14 +50,14 @@ export default command({
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
 async function agreeToLoss(
   values: readonly Assignment[],
-  { options, interactive, confirm, warn }: Invocation & Terminal,
+  { options, terminal, confirm, warn }: Invocation & Terminal,
 ): Promise<void> {
   const loses = values.some(
     ({ name, value }) => name === 'enable_drafts_synchronization' && String(value).toLowerCase() === 'false',
   );
   if (!loses) return;
   const loss = 'enable_drafts_synchronization=false deletes all drafts that the server keeps';
-  if (interactive() && !options.yes && !options.dry_run) await confirm(`${loss}. Continue?`);
+  if (terminal.canAsk() && !options.yes && !options.dry_run) await confirm(`${loss}. Continue?`);
   else warn(loss);
 }
 

@@ -45,16 +45,16 @@ export default command({
 async function idsOf(
   words: readonly string[],
   chat: ChatApi,
-  { interactive, confirm, options }: Terminal & Invocation,
+  { terminal, confirm, options }: Terminal & Invocation,
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
-  const isListed = interactive() || !words.every(isNumber);
+  const isListed = terminal.canAsk() || !words.every(isNumber);
   const known = (isListed ? await chat.snippets() : undefined) ?? [];
   const ids = collect(words, (word) => idOf(word, known));
   const titles = known
     .filter(({ id }) => ids.includes(Number(id)))
     .map(({ id, title }) => `${String(id)} '${String(title)}'`);
-  if (interactive() && !options.dry_run && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
+  if (terminal.canAsk() && !options.dry_run && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
   return ids;
 }
 

@@ -93,7 +93,7 @@ export default command({
     const refusals = await refusalsOf(chat, holds, surveys);
     const allowed = surveys.filter((survey) => !refusals.has(survey));
     const files = typed.files ? 'archived too' : 'not archived without --files';
-    await describeTopics(chat, account, allowed, files, context.note);
+    await describeTopics(chat, account, allowed, files, context.say);
     for (const { failure } of refusals.values()) context.note(failure.message);
     if (holds.length > 0)
       context.conclude(`topics that are held: ${[...refusals.values()].filter(({ isHeld }) => isHeld).length}`);
@@ -160,11 +160,11 @@ async function confirmTopics(
   surveys: readonly Doomed[],
   by: 'name' | 'number',
   typed: string | undefined,
-  { interactive, terminal }: Terminal,
+  { terminal }: Terminal,
 ): Promise<void> {
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';
-  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
+  if (typed === undefined && !terminal.canAsk()) throw usage(`give ${what} with --confirm: nothing was deleted`);
   const answer = typed ?? (await terminal.ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
   if (answer === expected) return;
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);

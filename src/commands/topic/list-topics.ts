@@ -85,7 +85,7 @@ export default command({
     if (holds.length > 0) context.conclude(`topics that are held: ${sum.held}`);
     const [name = '*', ...others] = match ?? [];
     if (sum.topics === 0 && others.length === 0 && !/[*?]/.test(name))
-      context.note(`no topic is named '${name}'; --match '*${name}*' finds it in names`);
+      context.note(`no topic is named '${name}': try --match '*${name}*'`);
   },
 
   fields: ['first_id', 'last_id', 'ids'],

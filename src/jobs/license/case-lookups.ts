@@ -26,12 +26,12 @@ export class CaseLookups {
   }
 
   async #untilSettled(one: Case): Promise<Case> {
-    const { elapsed, sleep, note, lookups, rules } = this.#ports;
+    const { elapsed, sleep, say, lookups, rules } = this.#ports;
     const due = this.#settledAt(one);
     const isOnce = answerOf(one) !== undefined || lookups.isByList(one.asked.app_code);
     for (let count = one.seen ? 1 : 0; ; count += 1) {
       const isWaiting = count > 0 && due > elapsed();
-      if (isWaiting && count === 1) note(waitInWords(one, due - elapsed()));
+      if (isWaiting && count === 1) say(waitInWords(one, due - elapsed()));
       const pause = isOnce ? Infinity : pauseAfter(count, rules.settle);
       if (isWaiting) await sleep(Math.min(pause, due - elapsed()));
       const seen = await this.see(one, due);

@@ -150,7 +150,7 @@ export async function whileLocked<T>(users: readonly UserName[], places: Places,
     const wait = Math.max(-Infinity, ...earlier.map((write) => settledAt(write, world.settle))) - world.elapsed();
     if (wait > 0) {
       const name = users.at(-1)?.remote_user ?? '';
-      world.note(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
+      world.say(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
       await world.sleep(wait);
     }
     return await work();

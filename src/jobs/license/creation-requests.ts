@@ -142,7 +142,7 @@ export class CreationRequests {
 
   /** A request that an interruption cut may have been sent: it is pending for later runs. */
   async #send(one: Case, before: Case['before'], turn: 'first' | 'any'): Promise<Case> {
-    const { placesOf, rules, signal, elapsed, note, concurrency } = this.#ports;
+    const { placesOf, rules, signal, elapsed, say, concurrency } = this.#ports;
     const { asked, unanswered } = one;
     if (this.#ports.state.stopped) return one;
     const places = placesOf(asked.app_code);
@@ -158,7 +158,7 @@ export class CreationRequests {
       const answer = answerOf(sent);
       if (answer) this.#answered(asked, answer);
       if (!lost || signal.aborted || nextStep(sent, rules).do === 'end') return sent;
-      if (concurrency === 1) note(waitInWords(sent, rules.settle));
+      if (concurrency === 1) say(waitInWords(sent, rules.settle));
       return await this.#settle(sent, lost);
     } finally {
       this.#sending -= 1;

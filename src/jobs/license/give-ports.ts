@@ -26,7 +26,7 @@ export interface GivePorts {
   readonly now: () => Milliseconds;
   readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly note: (text: string) => void;
+  readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
   /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
   readonly agree?: ((one: Case) => Promise<void>) | undefined;

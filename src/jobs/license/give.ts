@@ -48,10 +48,10 @@ export class Giving {
 
   /** Carries each case to its end. What ends the run early is in its state; it rejects with no Failure. */
   async run(cases: Iterable<Case>): Promise<void> {
-    const { signal, note } = this.#ports;
+    const { signal, say } = this.#ports;
     const sayWait = (): void => {
       if (this.#creations.isSending)
-        note('Waiting for the responses of requests under way; the same signal again ends at once');
+        say('Waiting for the responses of requests under way; the same signal again ends at once');
     };
     signal.addEventListener('abort', sayWait);
     try {

@@ -15,7 +15,7 @@ export type WriteSight =
   | { readonly is: 'not shown'; readonly sentAt: Milliseconds }
   | { readonly is: 'no answer'; readonly failure: Failure };
 
-export interface PlacesWorld extends Pick<Clock, 'elapsed' | 'random'>, Pick<WorkMessages, 'note' | 'warn'> {
+export interface PlacesWorld extends Pick<Clock, 'elapsed' | 'random'>, Pick<WorkMessages, 'say' | 'warn'> {
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly concurrency: number;
   readonly settle: Milliseconds;
@@ -220,12 +220,12 @@ export class PendingWrites {
   }
 
   #say(): void {
-    const { elapsed, note } = this.#world;
+    const { elapsed, say } = this.#world;
     const first = Math.min(...[...this.#all].map(({ ended }) => ended));
     if (elapsed() - Math.max(this.#said, first) < sayEach) return;
     this.#said = elapsed();
     const count = this.#all.size === 1 ? 'a request' : `${this.#all.size} requests`;
-    note(`waiting for ${count} without a response, which the server may still process`);
+    say(`waiting for ${count} without a response, which the server may still process`);
   }
 }
 

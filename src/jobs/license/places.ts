@@ -115,14 +115,14 @@ export class Places {
 
   /** A slow server is said every 10 s. */
   async #timed<T>(work: () => Promise<T>): Promise<T> {
-    const { elapsed, note } = this.world;
+    const { elapsed, say } = this.world;
     const began = elapsed();
     const result = await work();
     const took = elapsed() - began;
     this.#answers += 1;
     if (took >= slow && elapsed() - this.#said >= sayEach) {
       this.#said = elapsed();
-      note(`the server is slow (the last response took ${formatDuration(took)}): ${this.#answers} responses so far`);
+      say(`the server is slow (the last response took ${formatDuration(took)}): ${this.#answers} responses so far`);
     }
     return result;
   }

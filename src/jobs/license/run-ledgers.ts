@@ -26,7 +26,7 @@ export interface RunHost {
   };
   readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
-  readonly messages: Pick<WorkMessages, 'note' | 'warn'>;
+  readonly messages: Pick<WorkMessages, 'say' | 'note' | 'warn'>;
   readonly watch: (secret: Secret) => Secret;
   readonly profiles: () => StoredProfiles;
   readonly identityOf: (account: LicensingCredential | ChatCredential) => string;

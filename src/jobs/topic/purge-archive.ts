@@ -24,6 +24,7 @@ import { checked, queryOf, topicSelection, type Doomed, type PurgeArchives } fro
 export interface ArchiveParts {
   archive(folder: string): Promise<OpenArchive>;
   now(): Milliseconds;
+  say(text: string): void;
   note(text: string): void;
 }
 
@@ -173,7 +174,7 @@ export class PurgeArchive {
     const of = { site: place.site, account: place.account, stream_id: channel.stream_id, channel: channel.name };
     await purge.append({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
-    if (ids.length > 0) parts.note(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
+    if (ids.length > 0) parts.say(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
   }
 
   /** The source last. */

@@ -83,14 +83,14 @@ export async function callDeleteTopic(
   chat: Pick<ChatApi, 'deleteTopic'>,
   { channel, topic_name }: Topic,
   before: () => Promise<void>,
-  { signal, note }: { readonly signal: AbortSignal; note(text: string): void },
+  { signal, say }: { readonly signal: AbortSignal; say(text: string): void },
 ): Promise<{ readonly end: CallEnd; readonly failure?: Failure }> {
   const call = { isSent: false };
-  const say = (): void => {
+  const sayWaiting = (): void => {
     if (signal.reason instanceof Failure && signal.reason.kind === 'cancelled')
-      note('waiting for the response to the delete call under way; Ctrl-C again leaves at once');
+      say('waiting for the response to the delete call under way; Ctrl-C again leaves at once');
   };
-  signal.addEventListener('abort', say);
+  signal.addEventListener('abort', sayWaiting);
   try {
     const { complete } = await chat.deleteTopic(channel.stream_id, topic_name, async () => {
       await before();
@@ -101,7 +101,7 @@ export async function callDeleteTopic(
     if (!call.isSent || !(cause instanceof Failure) || cause.isInterruption) throw cause;
     return { end: isBroken(cause) ? 'broken' : 'failed', failure: cause };
   } finally {
-    signal.removeEventListener('abort', say);
+    signal.removeEventListener('abort', sayWaiting);
   }
 }
 

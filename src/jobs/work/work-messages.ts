@@ -1,6 +1,8 @@
 /** What long work says on stderr. */
 export interface WorkMessages {
-  /** One line to stderr that `--quiet` drops. */
+  /** Lines to stderr that are part of the run, such as a plan or what it waits for; `--quiet` drops them. */
+  say(text: string): void;
+  /** A remark beside the result, to stderr behind `note:`; `--quiet` drops it. */
   note(text: string): void;
   /** One line to stderr below the whole result, which sums it up; `--quiet` drops it. */
   conclude(text: string): void;

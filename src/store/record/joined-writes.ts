@@ -30,7 +30,7 @@ interface StoreWorld extends Pick<Clock, 'elapsed' | 'random'> {
   readonly token: string;
   readonly settle: Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly note: (text: string) => void;
+  readonly say: (text: string) => void;
   /** A dry run locks nothing and writes nothing. */
   readonly isDry: boolean;
 }
@@ -66,7 +66,7 @@ export class LicenseWrites {
 
   /** Waits while the holder writes lines. @throws Failure unavailable naming the holder */
   async lock(users: readonly UserName[]): Promise<UserLock> {
-    const { elapsed, random, sleep, note } = this.#writing;
+    const { elapsed, random, sleep, say } = this.#writing;
     const began = elapsed();
     let [progress, end, isSaid] = ['', began + longestWait, false];
     for (let round = 1; ; round += 1) {
@@ -80,7 +80,7 @@ export class LicenseWrites {
         throw new Failure('unavailable', `${held}, which has done nothing for two minutes`, {
           hint: 'Continue or end that process, then run the command again.',
         });
-      if (!isSaid && elapsed() - began > quietWait) note(`waiting: ${held}`);
+      if (!isSaid && elapsed() - began > quietWait) say(`waiting: ${held}`);
       isSaid ||= elapsed() - began > quietWait;
       await sleep(Math.min(20 * round, longestPause) * (0.5 + random()));
     }

@@ -370,7 +370,10 @@ describe('archive export', () => {
       expect(await one('--topic lunch --topic onboarding')).toEqual([...lunch, ...onboarding].sort((a, b) => a - b));
       expect(await one("--sender 'Ines Okafor'")).toEqual(await one('--sender 10'));
       const ines = await parts('-o ndjson --sender ines');
-      expect([idsIn(ines.stdout), ines.stderr]).toEqual([await one('--sender 10'), "'ines' is Ines Okafor (id 10)\n"]);
+      expect([idsIn(ines.stdout), ines.stderr]).toEqual([
+        await one('--sender 10'),
+        "note: 'ines' is Ines Okafor (id 10)\n",
+      ]);
       const { head } = await archived().then(async ({ run, folder }) => ({
         head: JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as { account: string },
         ran: await run(`archive verify ${folder}`),

@@ -532,7 +532,7 @@ describe('archive pull --recheck', () => {
     const again = await service.run(`archive pull ${folder} --recheck -o json`);
 
     expect(stderr).toBe(
-      '2 archived messages are no longer visible: deleted, or moved where this account cannot see them\nmoved to #firmware > elsewhere (1)\n',
+      'note: 2 archived messages are no longer visible: deleted, or moved where this account cannot see them\nnote: moved to #firmware > elsewhere (1)\n',
     );
     expect(JSON.parse(stdout)).toMatchObject({ messages: count, edited: 3, moved: 1, gone: 2, back: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, gone: 0, back: 0 });
@@ -597,7 +597,7 @@ test("a channel in the folder's place is refused, and a pull of everything that 
   const refused = await run(['archive', 'pull', '#general', '-o', 'json']);
   const all = await run(['archive', 'pull', join(home, 'general')]);
   const again = await run(['archive', 'pull', join(home, 'general')]);
-  const said = 'archives every message that you received, direct ones too; --channel archives one channel';
+  const said = 'note: archives every message that you received, direct ones too; --channel archives one channel';
 
   expect([refused.exitCode, refused.error?.hint]).toEqual([
     2,

@@ -306,8 +306,8 @@ describe('an audit that is quiet again', () => {
       Array(3).fill('several-licenses user-7'),
     );
     expect(again.lines).toEqual([
-      'no longer found, remove its line: several-licenses: user-7 in application 4711: 2 licenses',
-      'no longer found, remove its line: bad-size: eve in application 4711: 0',
+      'note: no longer found, remove its line: several-licenses: user-7 in application 4711: 2 licenses',
+      'note: no longer found, remove its line: bad-size: eve in application 4711: 0',
       '3 findings in 56 licenses (3 retired, 1 accepted)',
     ]);
 
@@ -389,8 +389,8 @@ describe('an audit that is quiet again', () => {
     const gone = 'bad-name: eve in application 4711: of long ago';
     writeFileSync(file, `${[gone, ...kept].join('\n')}\n`);
     const ran = await ask(`license audit --accept ${file} --write-accepted ${file} -o json`, { home });
-    expect(ran.lines.filter((line) => line.startsWith('no longer'))).toEqual([
-      `no longer found, remove its line: ${gone}`,
+    expect(ran.lines.filter((line) => line.startsWith('note: no longer'))).toEqual([
+      `note: no longer found, remove its line: ${gone}`,
     ]);
     const text = readFileSync(file, 'utf8').split('\n');
     expect(text).toEqual(expect.arrayContaining(kept));
@@ -398,8 +398,8 @@ describe('an audit that is quiet again', () => {
 
     const stdin = ['remote_user', ...good, 'joan', ''].join('\n');
     const whole = await ask(`license audit --accept ${file} --roster - --input-format csv -o json`, { home, stdin });
-    expect(whole.lines.filter((line) => line.startsWith('no longer'))).toEqual(
-      [kept[0]?.replace(/ #.*/, ''), kept[2]].map((line) => `no longer found, remove its line: ${line ?? ''}`),
+    expect(whole.lines.filter((line) => line.startsWith('note: no longer'))).toEqual(
+      [kept[0]?.replace(/ #.*/, ''), kept[2]].map((line) => `note: no longer found, remove its line: ${line ?? ''}`),
     );
   });
 

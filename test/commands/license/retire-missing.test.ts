@@ -84,7 +84,7 @@ test('a name that is like one of a row is named and stays', async () => {
   const ran = await apply(users(1, 10), '--max-retire 5 -o json');
 
   expect(statusOf(ran)).toEqual(['user-0 retired 4 -> 1']);
-  expect(ran.lines[0]).toBe("'User-9' is not retired: the roster has the similar name 'user-9'");
+  expect(ran.lines[0]).toBe("note: 'User-9' is not retired: the roster has the similar name 'user-9'");
   expect(held()).toContain('User-9 4');
 });
 

@@ -55,7 +55,8 @@ describe('license history', () => {
       const { stdout, stderr } = await run(`license history --code '${code}' --fields remote_user,match --no-header`);
       return [stdout, stderr];
     };
-    const note = 'the history has only the last four characters of a key: a possible license may be another one\n';
+    const note =
+      'note: the history has only the last four characters of a key: a possible license may be another one\n';
     expect(await found(`ZZZZZ-${end}`)).toEqual(['ward-4\tpossible\n', note]);
     expect(await found(`*${end}`)).toEqual(['ward-4\tcertain\n', '']);
     expect((await run('license history --no-header')).stdout).not.toContain('certain');

@@ -550,7 +550,7 @@ describe('--ids', () => {
     expect({ exitCode, shown, lines }).toEqual({
       exitCode: 0,
       shown: [5],
-      lines: ['messages of --ids that the selection leaves out, or that do not exist or may not be read: 2'],
+      lines: ['note: messages of --ids that the selection leaves out, or that do not exist or may not be read: 2'],
     });
   });
 

@@ -34,7 +34,7 @@ test.each([
   const same = await run(['messages', 'fetch', '--limit', '3', '--narrow', JSON.stringify(narrow), '-o', 'json']);
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: same.stdout });
-  expect(stderr).toMatch(/^'(name:)?(Ines|INES|Ines Okafor|Okafor)' is Ines Okafor \(id 10\)\n/i);
+  expect(stderr).toMatch(/^note: '(name:)?(Ines|INES|Ines Okafor|Okafor)' is Ines Okafor \(id 10\)\n/i);
 });
 
 test('a name that several users have: exit 2 with each, and no message is asked for', async () => {

@@ -86,8 +86,8 @@ describe('the moment that was understood', () => {
     const server = await openChatServer({ messages: [] });
 
     expect((await server.run(words, { env: { TZ: 'America/New_York' } })).lines).toEqual([
-      '--since yesterday: Saturday 2026-02-28T00:00:00-05:00',
-      '--until 2026-03-01T09:30: Sunday 2026-03-01T09:30:00-05:00',
+      'note: --since yesterday: Saturday 2026-02-28T00:00:00-05:00',
+      'note: --until 2026-03-01T09:30: Sunday 2026-03-01T09:30:00-05:00',
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('where the clock of this machine is wrong', () => {
     const at = wrong === undefined && skew === 240_000 ? 'Friday 2026-02-27T12:04:00+00:00' : shown;
     expect(ran.lines).toEqual([
       ...(wrong === undefined ? [] : [`warning: ${wrong}: ${flag} ${text} counts from the server's time`]),
-      `${flag} ${text}: ${at}`,
+      `note: ${flag} ${text}: ${at}`,
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('where the clock of this machine is wrong', () => {
       now: server + 120 * 86_400_000,
     });
     expect(ran).toMatchObject({ exitCode: 0, stdout: 'user 1\n' });
-    expect(ran.lines.at(-1)).toBe('--since 2d: Friday 2026-02-27T12:00:00+00:00');
+    expect(ran.lines.at(-1)).toBe('note: --since 2d: Friday 2026-02-27T12:00:00+00:00');
     service.done();
   });
 });
@@ -233,7 +233,7 @@ describe('--older-than', () => {
 
     const { stdout, lines } = await server.run('topic list 5 --older-than yesterday -o ndjson', context);
 
-    expect(lines).toEqual([`--older-than yesterday: ${begins}`]);
+    expect(lines).toEqual([`note: --older-than yesterday: ${begins}`]);
     expect(
       stdout
         .trim()

@@ -266,7 +266,7 @@ describe('requests of their own', () => {
     service.done();
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr: 'the server sends a link to the new address; nothing changes until it is opened\n',
+      stderr: 'note: the server sends a link to the new address; nothing changes until it is opened\n',
     });
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },

@@ -21,11 +21,11 @@ describe.each([372, 489])('level %d: a channel of which the account sees nothing
 });
 
 test.each([
-  ['general', 'lunhc', "no topic 'lunhc' in the channel 'general'; near: 'Lunch'\n"],
+  ['general', 'lunhc', "note: no topic 'lunhc' in the channel 'general'; near: 'Lunch'\n"],
   [
     'general',
     'zzzzzzzz',
-    "no topic 'zzzzzzzz' in the channel 'general'; its topics:\n  chatelaine topic list general\n",
+    "note: no topic 'zzzzzzzz' in the channel 'general'; its topics:\n  chatelaine topic list general\n",
   ],
   ['general', 'LUNCH', ''],
 ])('an empty selection of %s > %s in a pipe says the names that come near', async (channel, topic, said) => {

@@ -8,9 +8,9 @@ import { sleptClock } from '../../helpers/clock.ts';
 function reads() {
   const clock = sleptClock();
   const notes: string[] = [];
-  const said = { note: (text: string) => void notes.push(text), warn: () => undefined };
+  const said = { say: (text: string) => void notes.push(text), warn: () => undefined };
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
-  const store = new LicenseWrites([], { ...clock, note: said.note, token: 'x', settle: 5000, isDry: true });
+  const store = new LicenseWrites([], { ...clock, say: said.say, token: 'x', settle: 5000, isDry: true });
   const places = new Places(store, world);
   const silence = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>

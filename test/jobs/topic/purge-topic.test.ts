@@ -57,7 +57,7 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   const clock = sleptClock();
   const purge = await purgeOf(chat, home, {
     archive: async (folder) => broken(await openArchive(folder, { system: systemIn(home), clock }, { signal })),
-    note: (text) => void (text.includes('verified') && topic.push(3)),
+    say: (text) => void (text.includes('verified') && topic.push(3)),
   });
 
   await expect(purge.run()).rejects.toThrow(/is damaged: source-000002\.ndjson.*nothing more is deleted/);
@@ -108,7 +108,7 @@ test('a disk that fails right before a call: no call was sent, and the record ha
       const missing = archive.missing.bind(archive);
       return Object.assign(archive, { missing: () => (isVerified ? Promise.reject(full) : missing()) });
     },
-    note: (text) => void (isVerified ||= text.includes('verified')),
+    say: (text) => void (isVerified ||= text.includes('verified')),
   });
 
   await expect(purge.run()).rejects.toThrow('the disk is full');
@@ -133,7 +133,7 @@ async function purgeOf(chat: PurgeChat, home: string, parts: Pick<PurgeParts, 'a
     { archives, isKept: true, holds: [], maxMessages: Infinity },
     {
       ...{ sleep: resolved, now: () => 0, again: () => 'again' },
-      ...{ note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
+      ...{ say: nothing, note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
       progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
       ...parts,
     },

@@ -22,8 +22,8 @@ async function openRun(host: Place, { isDry = false, notes = [] as string[] } = 
   const local = await localWrites(origin, { token, run: `R${runs}`, command: 'license apply', isDry, warn }, host);
   const { clock } = host;
   const { elapsed, random } = clock;
-  const note = (text: string): void => void notes.push(text);
-  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, note, isDry });
+  const say = (text: string): void => void notes.push(text);
+  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, say, isDry });
   onTestFinished(() => writes.close());
   return writes;
 }
