@@ -60,8 +60,9 @@ export class RunState {
     return this.#isAbandoned || this.stopped !== undefined;
   }
 
+  /** The first failure ends the run; a refused key counts more than what else failed. */
   stop(failure: Failure): void {
-    this.#stop ??= failure;
+    if (!this.#stop || (failure.kind === 'auth' && this.#stop.kind === 'config')) this.#stop = failure;
   }
 
   /** Nobody reads the results any more: rows in progress end, and no other is begun. */

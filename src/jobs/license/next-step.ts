@@ -39,10 +39,10 @@ export function whereStopped(one: Case, failure: Failure | undefined): End | und
   return one.seen ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
 }
 
-/** Of a similar name, under which the history has the key that this user was given, it is the user's license. */
-function withOwnName({ known }: Case, result: SeenUser['result']): SeenUser['result'] {
-  if (result.shows !== 'near' || known?.license_code_end === undefined) return result;
-  const { license_code_end: end } = known;
+/** A similar name whose license has the key that was answered for this user before: the license is the user's. */
+function withOwnName({ known, openEnd }: Case, result: SeenUser['result']): SeenUser['result'] {
+  const end = openEnd ?? known?.license_code_end;
+  if (result.shows !== 'near' || end === undefined) return result;
   const [own, ...others] = result.licenses.filter(({ key }) => key?.endsWith(end));
   return own ? { shows: 'licenses', licenses: [own, ...others] } : result;
 }
@@ -79,7 +79,11 @@ function isOfEarlier({ openEnd }: Case, { key }: License): boolean {
 function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step {
   const { asked, recorded } = one;
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
-  if (fitting) return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses }, rules);
+  if (fitting) {
+    const name = textOf(fitting, 'remote_user');
+    const storedAs = recorded?.open && name !== asked.remote_user ? name : undefined;
+    return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses, storedAs }, rules);
+  }
   if (!recorded) return { do: 'lock' };
   // An earlier change that is processed late would undo this one.
   if (recorded.pending.length > 0 && !seen.isSettled) return { do: 'look up', when: 'when due' };

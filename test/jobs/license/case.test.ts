@@ -223,6 +223,11 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['an earlier run was answered, and nothing is shown', [locked(open), nothing], 'end unknown: open'],
       ['the same a moment ago', [locked(open), nothingYet], 'look up when due'],
       ['the same, beside a similar name', [locked(open), similar], 'end unknown: open'],
+      [
+        'an earlier run was answered, and a similar name has its key',
+        [locked(open), seen({ shows: 'near', licenses: [of('K-0001', 4, 'Ada')] })],
+        'end unchanged K-0001',
+      ],
       ['an earlier run was answered, with `--send-again`', [locked(open), nothing], 'create', again],
       ['the same, beside a similar name, with `--send-again`', [locked(open), similar], 'create', again],
       [

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
+import { RunState } from '../../../src/jobs/license/give-ports.ts';
 import { Places } from '../../../src/jobs/license/places.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -51,4 +52,12 @@ test.each(['answered', 'refused', 'limited'] as const)('one that is %s begins th
   const all = reads();
   expect([await all.silent(), await all.silent(), await all[what]()]).toEqual([false, false, false]);
   expect([await all.silent(), await all.silent(), await all.silent()]).toEqual([false, false, true]);
+});
+
+test('a refused key ends a run as that, also beside a full disk', () => {
+  const state = new RunState(new AbortController().signal);
+  state.stop(new Failure('config', 'disk full'));
+  state.stop(new Failure('auth', 'refused'));
+  state.stop(new Failure('config', 'disk full'));
+  expect(state.stopped?.kind).toBe('auth');
 });
