@@ -1,3 +1,4 @@
+/** Lists of licenses, page by page, and whether every row was received (docs/exactly-once.md, Whole lists). */
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf, numberMap, restSize } from '../../core/fingerprint.ts';
@@ -16,8 +17,19 @@ export interface LicenseFilter {
 /** Whether the caller relies on having every row: only then signs of rows that were not received are a failure. */
 export type Extent = 'whole' | 'part';
 
-/** Hears each page of a list, counted from 1, before its rows are used. */
-export type Heard = (page: Page, place: number) => void;
+/** A page, with what is known of the list up to it. */
+export interface ListedPage extends Pick<Page, 'total' | 'hasMore' | 'answer'> {
+  /** Licenses that no page before showed. */
+  readonly rows: readonly License[];
+  readonly place: number;
+  /** How many rows came so far, repeated ones too. */
+  readonly received: number;
+  /** How many rows page one speaks of. */
+  readonly promised: number;
+  readonly hasNext: boolean;
+  /** On the last page: by a total that equals its rows, or by pages that are full but for the last. */
+  readonly isWhole: 'by its total' | 'by its pages' | undefined;
+}
 
 /** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
 const usualLimits = { rows: 2_000_000, bytes: 1024 ** 3 };
@@ -26,44 +38,39 @@ const usualLimits = { rows: 2_000_000, bytes: 1024 ** 3 };
 const anyOrigin = 'http://page.invalid';
 
 /**
- * Every row that the server lists for the filter; `heard` is called for each page, counted from 1, before its rows.
- * Where pages moved meanwhile, the list is read once more (docs/exactly-once.md, Whole lists).
- * @throws Failure incomplete after the rows; rejected where it says error; unavailable where it is no list
+ * Every page that the server lists for the filter. Where pages moved meanwhile, the list is read once more.
+ * @throws Failure incomplete after the pages; rejected where it says error; unavailable where it is no list
  */
-export async function* listRows(
+export async function* listPages(
   readPage: ReadPage,
   { remote_user, app_code }: LicenseFilter,
   extent: Extent,
-  heard?: Heard,
   limits = usualLimits,
-): AsyncGenerator<License> {
+): AsyncGenerator<ListedPage> {
   const shown = new ShownLicenses();
   for (const reading of [0, 1] as const) {
     shown.begin(reading);
-    const left = { ...limits };
+    const size = new ListSize();
     const asked = new Set<string>();
     let query: Parameters = parametersOf({ remote_user, app_code });
-    for (let place = 1, received = 0; ; place += 1) {
+    for (let place = 1; ; place += 1) {
       asked.add(encodeParameters(query));
       const page = await readPage(query, place - 1);
-      heard?.(page, place);
       const { rows, answer, next: link } = page;
-      const isOnly = place === 1 && link === undefined;
+      const known = size.add(page);
+      if (size.received > limits.rows)
+        throw notWhole(`it has more than ${limits.rows.toLocaleString('en')} rows`, answer);
       const repeatsBefore = shown.repeats;
-      received += rows.length;
-      // Not yield*, which makes three more promises of each row.
-      for (const row of rows) {
-        if ((left.rows -= 1) < 0) throw notWhole(`it has more than ${limits.rows.toLocaleString('en')} rows`, answer);
-        if (extent === 'part' || isOnly || shown.isNew(row, place)) yield row;
-      }
-      if ((left.bytes -= answer.size) < 0) throw notWhole('its pages are longer than 1 GiB', answer);
+      const isAllNew = extent === 'part' || (place === 1 && link === undefined);
+      yield { ...known, rows: isAllNew ? rows : rows.filter((row) => shown.isNew(row, place)) };
+      if (size.bytes > limits.bytes) throw notWhole('its pages are longer than 1 GiB', answer);
       const next = link === undefined ? undefined : [...new URL(link, anyOrigin).searchParams];
       const isRepeated = next && rows.length > 0 && shown.repeats - repeatsBefore === rows.length;
       const isAsked = next && asked.has(encodeParameters(next));
       const loop = isAsked ? 'the server names a next page that was read before' : undefined;
       const gap = isRepeated
         ? 'a page repeats the rows of those before'
-        : (loop ?? gapAfter(page, place, received - shown.repeats));
+        : (loop ?? gapAfter(page, place, size.received - shown.repeats));
       if (gap !== undefined && extent === 'part') return;
       if (next && gap === undefined) {
         query = next;
@@ -89,6 +96,35 @@ function gapAfter({ next, more, rows, total, pages }: Page, place: number, liste
 
 function notWhole(gap: string, { http }: Answer): Failure {
   return new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
+}
+
+/** Adds up the pages of one reading. */
+class ListSize {
+  received = 0;
+  bytes = 0;
+  #place = 0;
+  #total = 0;
+  #promised = 0;
+  /** The lengths of the first and the last page, and whether all between are as long as the first. */
+  #first = 0;
+  #last = 0;
+  #isEven = true;
+
+  add({ rows, answer, total, pages, next, hasMore }: Page): Omit<ListedPage, 'rows'> {
+    const { length } = rows;
+    this.#place += 1;
+    if (this.#place === 1) [this.#first, this.#promised] = [length, Math.max(total, pages * length)];
+    else this.#isEven &&= this.#place === 2 || this.#last === this.#first;
+    this.#last = length;
+    this.#total = Math.max(this.#total, total);
+    this.received += length;
+    this.bytes += answer.size;
+    const isEven = this.#place > 1 && this.#isEven && length <= this.#first;
+    const isCounted = this.#total > 0 && this.#total === this.received;
+    const known = { place: this.#place, received: this.received, total: this.#total, promised: this.#promised };
+    const isWhole = isCounted ? 'by its total' : isEven ? 'by its pages' : undefined;
+    return { ...known, answer, hasMore, hasNext: next !== undefined, isWhole };
+  }
 }
 
 /** Notices a license that is shown on two pages: the sign that they moved while they were read. */

@@ -7,7 +7,7 @@ import type { Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
 import { licenseNames, textOf, type EditedFields, type License } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
-import { type Heard, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
+import { listPages, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { licenses, pageReader } from './list-page.ts';
 
 type Opening = () => Promise<LicensingConnection>;
@@ -18,14 +18,15 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 /** @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: Opening, random: () => number) {
   const readPage = pageReader(open);
-  const rows = (filter: LicenseFilter, extent: Extent, heard?: Heard) => listRows(readPage, filter, extent, heard);
+  const pages = (filter: LicenseFilter, extent: Extent) => listPages(readPage, filter, extent);
   const nobody = (): string => randomName(random);
   let isExact = false;
   /** Whether the filter brings no rows for a name that no user has, nor for that one without its last letter. */
   const isExactFor = async ({ remote_user = '', app_code }: LicenseFilter): Promise<boolean> => {
     if (isExact) return true;
     for (const name of [nobody(), Array.from(remote_user).slice(0, -1).join('')])
-      for await (const _row of name === '' ? [] : rows({ remote_user: name, app_code }, 'part')) return false;
+      for await (const { rows } of name === '' ? [] : pages({ remote_user: name, app_code }, 'part'))
+        if (rows.length > 0) return false;
     return (isExact = true);
   };
   return {
@@ -33,17 +34,18 @@ export function licensingApi(open: Opening, random: () => number) {
     create: (fields: LicenseFields, before?: BeforeAttempt) => createLicense(open, fields, before),
 
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
-    async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
-      for await (const license of rows(filter, extent, heard)) {
-        if (!matches(license, filter)) continue;
-        const isNamed = filter.remote_user === undefined || textOf(license, 'remote_user') !== undefined;
-        if (!isNamed && !(await isExactFor(filter))) throw ofOthers(filter);
-        yield license;
-      }
+    async *list(filter: LicenseFilter = {}, extent: Extent = 'whole'): AsyncGenerator<License> {
+      for await (const { rows } of pages(filter, extent))
+        for (const license of rows) {
+          if (!matches(license, filter)) continue;
+          const isNamed = filter.remote_user === undefined || textOf(license, 'remote_user') !== undefined;
+          if (!isNamed && !(await isExactFor(filter))) throw ofOthers(filter);
+          yield license;
+        }
     },
 
-    /** Every row of the response, those of other users too. @throws Failure as `list` */
-    rows,
+    /** The pages with every row, those of other users too. @throws Failure as `list` */
+    pages,
 
     nobody,
 

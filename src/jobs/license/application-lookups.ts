@@ -1,19 +1,14 @@
-/** Finds the licenses of users of one application, and learns what its server's filter does; lives as long as a run. */
+/**
+ * Finds the licenses of users of one application by the server's filter, or in the list of all licenses
+ * (docs/exactly-once.md, The lookup), and learns what the filter does; lives as long as a run.
+ */
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { likenessOfApp } from '../../api/licensing/likeness.ts';
-import { quantity, type Milliseconds } from '../../core/duration.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import { nextTurn } from '../../core/outside.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import type { ListReading } from './list-reading.ts';
-import {
-  type FilteredRows,
-  inconclusive,
-  type KeyOwners,
-  LookupRequests,
-  type LookupWorld,
-} from './lookup-requests.ts';
+import { inconclusive, LookupRequests, type KeyOwners, type ListReading, type LookupWorld } from './lookup-requests.ts';
 
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
@@ -38,8 +33,8 @@ const mostUnasked = 200_000;
 
 export class ApplicationLookups {
   readonly #app_code: number;
-  readonly #trustList: boolean;
-  readonly #requests: LookupRequests;
+  readonly requests: LookupRequests;
+  readonly #world: LookupWorld;
   /** `trusted` until a response shows something else. */
   #filter: 'trusted' | 'finds parts' | 'ignored' = 'trusted';
   /** The first lookup, which may find out about the filter for all others. */
@@ -48,12 +43,10 @@ export class ApplicationLookups {
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
   #current: Promise<unknown> = Promise.resolve();
-  /** The licenses of the last list that counted, without a total: one that shows them all, and more, has grown. */
-  #counting: ReadonlySet<number> | undefined;
   constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
     this.#app_code = app_code;
-    this.#trustList = world.trustList;
-    this.#requests = new LookupRequests(app_code, world, owners);
+    this.#world = world;
+    this.requests = new LookupRequests(app_code, world, owners);
   }
 
   get isByList(): boolean {
@@ -69,120 +62,89 @@ export class ApplicationLookups {
 
   /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
   async readHint(users: ReadonlySet<string>): Promise<boolean> {
-    this.#hint = await this.#requests.readList(
-      users,
-      Math.max(hintRows.least, hintRows.perUser * users.size),
-      mostUnasked,
-    );
-    if (this.#hint.gap) return false;
-    this.#whyCut(this.#hint);
-    return this.#hint.length.isCounted;
+    const mostRows = Math.max(hintRows.least, hintRows.perUser * users.size);
+    this.#hint = await this.requests.readList(users, mostRows, mostUnasked);
+    return !this.#hint.gap && this.#hint.last?.isWhole === 'by its total';
   }
 
   /** Users whom the hint shows and who were not asked for; none where it was not read to its end. */
   unasked(): readonly string[] {
-    return this.#hint && !this.#hint.gap ? [...this.#hint.unasked] : [];
+    return this.#hint && !this.#hint.gap ? [...this.#hint.users.unasked] : [];
   }
 
   hintOf(user: string): LookupResult | undefined {
     if (!this.#hint) return undefined;
-    const { gap } = this.#hint;
-    const result = this.#judge(this.#hint.exactOf(user), gap ? [] : this.#hint.nearOf(user));
+    const { users, gap } = this.#hint;
+    const result = this.#judge(users.exactOf(user), gap ? [] : users.nearOf(user));
     return result.shows === 'nothing' ? undefined : result;
   }
 
   /** Undefined where the filter finds parts, or is ignored. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
-    const found = await this.#requests.filteredBy(user);
+    const found = await this.requests.filteredBy(user);
     const { sentAt, rows, gap } = found;
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const nameless = rows.filter((row) => !exact.includes(row) && isNameless(row));
     const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
     if (others.some((row) => isLonger(textOf(row, 'remote_user') ?? '', user))) this.#filter = 'finds parts';
-    else if (others.length > 0 && (await this.#requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
+    else if (others.length > 0 && (await this.requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
     if (this.isByList) return undefined;
     const of = (result: LookupResult): Lookup => ({ ...result, by: 'filter', sentAt });
     if (exact.length > 0) return of(this.#judge(exact, []));
     if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
-    const sign = gap ? await this.#weighGap(found) : 'usual';
-    if (sign === 'of an ignored filter') return undefined;
-    if (gap && sign === 'of more rows') return of({ shows: 'incomplete', failure: gap });
+    if (gap) {
+      // A sign of further rows says nothing if the response for nobody has it too.
+      const nobody = await this.requests.askNobody();
+      if (nobody.rows.length > 0) {
+        this.#filter = 'ignored';
+        return undefined;
+      }
+      if (!nobody.gap || found.hasMore) return of({ shows: 'incomplete', failure: gap });
+    }
     const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
     const stored = await Promise.all(forms.map((form) => this.#storedAs(form)));
-    return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.nearOf(user) ?? [])]));
-  }
-
-  /** A sign of further rows says nothing if the response for nobody has it too. */
-  async #weighGap({ hasMore }: FilteredRows): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
-    const { rows, gap } = await this.#requests.askNobody();
-    if (rows.length === 0) return gap && !hasMore ? 'usual' : 'of more rows';
-    this.#filter = 'ignored';
-    return 'of an ignored filter';
+    return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.users.nearOf(user) ?? [])]));
   }
 
   async #judgeNameless(user: string, rows: readonly License[]): Promise<LookupResult> {
-    if (await this.#requests.isExactFor(user)) return this.#judge(rows, []);
+    const api = this.#world.licensing(this.#app_code);
+    if (await api.isExactFor({ remote_user: user, app_code: this.#app_code })) return this.#judge(rows, []);
     const text = `the server shows licenses for '${user}' without a name, and they may be of other users`;
     return { shows: 'incomplete', failure: inconclusive(text) };
   }
 
   async #storedAs(name: string): Promise<readonly License[]> {
-    return (await this.#requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
+    return (await this.requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
   }
 
   /** By a list that begins after this call; all who wait for it share it. */
   async #byList(user: string): Promise<Lookup> {
     const next = (this.#next ??= this.#queueList());
     next.users.add(user);
-    const list = await next.reading;
-    const of = (result: LookupResult): Lookup => ({ ...result, by: 'list', sentAt: list.sentAt });
-    const exact = list.exactOf(user);
-    if (exact.length > 0) return of(this.#judge(exact, []));
-    const failure = list.gap ?? this.#whyCut(list);
-    return of(failure ? { shows: 'incomplete', failure } : this.#judge([], list.nearOf(user)));
+    const { users, gap, cut, sentAt } = await next.reading;
+    const exact = users.exactOf(user);
+    const failure = exact.length > 0 ? undefined : (gap ?? cut);
+    const result: LookupResult = failure
+      ? { shows: 'incomplete', failure }
+      : this.#judge(exact, exact.length > 0 ? [] : users.nearOf(user));
+    return { ...result, by: 'list', sentAt };
   }
 
   #queueList() {
     const users = new Set<string>();
     const reading = this.#current.then(nextTurn).then(() => {
       this.#next = undefined;
-      return this.#requests.readList(users, Infinity, 0);
+      return this.requests.readList(users, Infinity, 0);
     });
     this.#current = reading.catch(() => undefined);
     return { users, reading };
-  }
-
-  /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
-  #whyCut({ length }: ListReading): Failure | undefined {
-    if (length.isCertain || length.rows === 0) return undefined;
-    const isOfOneLength = this.#requests.isOfOneLength(length);
-    const hasGrown =
-      this.#counting !== undefined && [...this.#counting].every((license) => length.licenses.has(license));
-    if (hasGrown || (isOfOneLength && (!length.isRound || this.#trustList))) {
-      this.#counting = length.licenses;
-      return undefined;
-    }
-    if (!isOfOneLength) return inconclusive(`the server truncates its list after ${quantity(length.rows, 'license')}`);
-    const why = this.#filter === 'ignored' ? 'ignores the filter by user' : 'filters by parts of names';
-    const text = `the server ${why}, and its list of ${quantity(length.rows, 'license')} has no total: it may be incomplete`;
-    const list = commandLine('license list', [], { app_code: this.#app_code });
-    return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
-  }
-
-  /** A key that is listed for two applications is nobody's. */
-  whyShared(licenses: readonly License[]): Failure | undefined {
-    for (const row of licenses) {
-      const applications = this.#requests.applicationsOf(row);
-      if (applications.length > 1) return ofSeveral(row, applications);
-    }
-    return undefined;
   }
 
   /** @param others licenses of names that may be the user's */
   #judge(found: readonly License[], others: readonly License[]): LookupResult {
     const isOfApp = (likeness: 'exact' | 'near') => (row: License) => likenessOfApp(row, this.#app_code) === likeness;
     const [one, ...more] = distinct(found.filter(isOfApp('exact')));
-    const failure = one && this.whyShared([one, ...more]);
+    const failure = one && this.requests.whyShared([one, ...more]);
     if (failure) return { shows: 'incomplete', failure };
     if (one) return { shows: 'licenses', licenses: [one, ...more] };
     const near = [
@@ -211,9 +173,4 @@ function formsOf(name: string, names: LookedUpNames): readonly string[] {
   const forms = new Set([lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1), ...parts]);
   forms.delete(name);
   return [...forms];
-}
-
-function ofSeveral({ key = '' }: License, applications: readonly number[]): Failure {
-  const text = `the server lists the license that ends with ${key.slice(-4)} for the applications ${applications.join(' and ')}`;
-  return inconclusive(text, 'Ask the operator of the server to show the application of each license.');
 }

@@ -1,13 +1,16 @@
-/** The requests by which users of one application are looked up, and what their responses have in common. */
+/** The requests by which users of one application are looked up, and whether their responses hold all rows. */
 import { distinct, type License } from '../../api/licensing/license.ts';
-import type { Heard, LicenseFilter } from '../../api/licensing/license-list.ts';
+import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { ListLength, ListReading } from './list-reading.ts';
+import { fingerprintOf } from '../../core/fingerprint.ts';
+import { writeJson } from '../../core/json.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { ListedUsers } from './listed-users.ts';
 
 export interface LookupWorld {
-  readonly licensing: (app_code: number) => Pick<LicensingApi, 'rows' | 'view' | 'nobody' | 'isExactFor'>;
+  readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody' | 'isExactFor'>;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   /** A list without a total counts (`--trust-list`). */
@@ -19,7 +22,7 @@ export interface LookupWorld {
 /** Of each key whose rows name no application, which list it: where several do, it is nobody's. */
 export type KeyOwners = Map<string, readonly number[]>;
 
-/** The rows that a filter by a name brings; `gap`: why they may not be all. */
+/** The rows that a filter brings; `gap`: why they may not be all. */
 export interface FilteredRows {
   readonly sentAt: Milliseconds;
   readonly rows: readonly License[];
@@ -27,57 +30,36 @@ export interface FilteredRows {
   readonly hasMore: boolean;
 }
 
+export interface ListReading {
+  readonly sentAt: Milliseconds;
+  readonly users: ListedUsers;
+  readonly last: ListedPage | undefined;
+  /** Why it is not complete, or does not name the users. */
+  readonly gap: Failure | undefined;
+  /** Why it may lack rows, although nothing says so. */
+  readonly cut: Failure | undefined;
+}
+
 export class LookupRequests {
   readonly #app_code: number;
   readonly #world: LookupWorld;
   readonly #owners: KeyOwners;
+  /** The response for a name that no user has. */
   #control: FilteredRows | undefined;
-  /** The licenses of the responses without a total, by their number of rows; undefined: other ones came too. */
-  readonly #byRows = new Map<number, ReadonlySet<number> | undefined>();
+  /** The rows of pages without a total, as a fingerprint, by their number: two selections of one length are cut. */
+  readonly #selections = new Map<number, number | 'several'>();
+  /** A list without a total was known to be whole: one that has grown to a round number is, too. */
+  #isKnownWhole = false;
+
+  #server = '';
   /** One object for all keys. */
   readonly #own: readonly number[];
-  #server = '';
 
   constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
     this.#app_code = app_code;
-    this.#own = [app_code];
     this.#world = world;
     this.#owners = owners;
-  }
-
-  async filteredBy(remote_user: string): Promise<FilteredRows> {
-    const sentAt = this.#world.elapsed();
-    const rows: License[] = [];
-    const length = new ListLength();
-    const gap = await this.#read({ remote_user, app_code: this.#app_code }, length, (row) => {
-      rows.push(row);
-      return 'go on';
-    });
-    if (!gap) this.isOfOneLength(length);
-    return { sentAt, rows: distinct(rows), gap, hasMore: gap !== undefined && length.hasMore };
-  }
-
-  /** Returns why the list is not whole. @throws Failure where it is refused, or not answered */
-  async #read(
-    filter: LicenseFilter,
-    length: ListLength,
-    add: (row: License) => 'go on' | 'stop',
-  ): Promise<Failure | undefined> {
-    const heard: Heard = (page, place) => {
-      length.heard(page, place);
-      this.#server = new URL(page.answer.http.url).origin;
-    };
-    try {
-      for await (const row of this.#world.licensing(this.#app_code).rows(filter, 'whole', heard)) {
-        length.add(row);
-        this.applicationsOf(row);
-        if (add(row) === 'stop') return inconclusive('the list is long');
-      }
-      return undefined;
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      return cause;
-    }
+    this.#own = [app_code];
   }
 
   /** The rows for a name that no user has; none where the server refuses such a name. */
@@ -93,35 +75,76 @@ export class LookupRequests {
     }
   }
 
-  /** A filter that is no help with rows without a name brings some for others. */
-  async isExactFor(remote_user: string): Promise<boolean> {
-    return this.#world.licensing(this.#app_code).isExactFor({ remote_user, app_code: this.#app_code });
+  async filteredBy(remote_user: string): Promise<FilteredRows> {
+    const sentAt = this.#world.elapsed();
+    const rows: License[] = [];
+    const { gap, last } = await this.#read(remote_user, (page) => void rows.push(...page.rows));
+    if (!gap && last?.place === 1 && last.total === 0) this.#isOneOfSeveral(last);
+    return { sentAt, rows: distinct(rows), gap, hasMore: gap !== undefined && last?.hasMore === true };
   }
 
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
-  async readList(users: ReadonlySet<string>, mostRows: number, mostUnasked: number): Promise<ListReading> {
-    const list = new ListReading(this.#app_code, users, this.#world.elapsed(), mostUnasked);
-    const { length } = list;
+  async readList(names: ReadonlySet<string>, mostRows: number, mostOthers: number): Promise<ListReading> {
+    const sentAt = this.#world.elapsed();
+    const users = new ListedUsers(this.#app_code, names, mostOthers);
     let nameless: Failure | undefined;
-    const gap = await this.#read({ app_code: this.#app_code }, length, (row) => {
-      if (!list.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
-      return length.rows > mostRows || (length.hasNext && length.promised > mostRows) ? 'stop' : 'go on';
+    const { gap, last } = await this.#read(undefined, ({ rows, received, hasNext, promised }) => {
+      for (const row of rows)
+        if (!users.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
+      return received > mostRows || (hasNext && promised > mostRows) ? 'stop' : undefined;
     });
-    list.gap = gap ?? nameless;
-    return list;
+    const why = gap ?? nameless;
+    return { sentAt, users, last, gap: why, cut: why || !last ? undefined : this.#whyCut(last) };
   }
 
-  /** Of an only page without a total: no other rows came in that number, since two selections of one length are cut. */
-  isOfOneLength({ rows, isCertain, total, pages, licenses }: ListLength): boolean {
-    if (total > 0 || pages !== 1 || isCertain) return false;
-    const known = this.#byRows.has(rows) ? this.#byRows.get(rows) : licenses;
-    const isSame = known !== undefined && [...licenses].every((license) => known.has(license));
-    this.#byRows.set(rows, isSame ? known : undefined);
-    return isSame;
+  /** Returns why not all rows came. @throws Failure where the list is refused, or not answered */
+  async #read(
+    remote_user: string | undefined,
+    take: (page: ListedPage) => 'stop' | undefined,
+  ): Promise<{ readonly last: ListedPage | undefined; readonly gap: Failure | undefined }> {
+    const app_code = this.#app_code;
+    let last: ListedPage | undefined;
+    try {
+      for await (const page of this.#world.licensing(app_code).pages({ remote_user, app_code }, 'whole')) {
+        last = page;
+        this.#server = new URL(page.answer.http.url).origin;
+        for (const row of page.rows) this.#ownersOf(row);
+        if (take(page) === 'stop') return { last, gap: inconclusive('the list is long') };
+      }
+      return { last, gap: undefined };
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+      return { last, gap: cause };
+    }
   }
 
-  /** Those whose lists show the key, this one included, where rows do not name theirs. */
-  applicationsOf({ key, fields }: License): readonly number[] {
+  /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
+  #whyCut(last: ListedPage): Failure | undefined {
+    const { received, total, place, isWhole } = last;
+    if (isWhole || received === 0) return undefined;
+    const listed = quantity(received, 'license');
+    if (place > 1 || total > 0 || this.#isOneOfSeveral(last))
+      return inconclusive(`the server truncates its list after ${listed}`);
+    this.#isKnownWhole ||= this.#world.trustList || !isRound(received);
+    if (this.#isKnownWhole) return undefined;
+    const text = `the server does not filter by the exact user, and its list of ${listed} has no total: it may be incomplete`;
+    const list = commandLine('license list', [], { app_code: this.#app_code });
+    return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
+  }
+
+  /** Other rows came in that number: two selections of one length are cut. */
+  #isOneOfSeveral({ rows }: ListedPage): boolean {
+    const own = rows.reduce((sum, row) => {
+      const { number } = fingerprintOf(row.key ?? writeJson(row.fields));
+      return (sum + (number % sumSize)) % sumSize;
+    }, 0);
+    const known = this.#selections.get(rows.length) ?? own;
+    this.#selections.set(rows.length, known === own ? own : 'several');
+    return known !== own;
+  }
+
+  /** The applications whose lists show the key, this one included, where rows do not name theirs. */
+  #ownersOf({ key, fields }: License): readonly number[] {
     if (key === undefined || (fields['app_code'] ?? undefined) !== undefined) return [];
     const place = `${this.#server} ${key}`;
     const known = this.#owners.get(place) ?? this.#own;
@@ -129,6 +152,23 @@ export class LookupRequests {
     this.#owners.set(place, owners);
     return owners;
   }
+
+  /** Why these are nobody's: their key is listed for two applications. */
+  whyShared(licenses: readonly License[]): Failure | undefined {
+    const shared = licenses.find((row) => this.#ownersOf(row).length > 1);
+    if (!shared) return undefined;
+    const applications = this.#ownersOf(shared).join(' and ');
+    const text = `the server lists the license that ends with ${shared.key?.slice(-4) ?? ''} for the applications ${applications}`;
+    return inconclusive(text, 'Ask the operator of the server to show the application of each license.');
+  }
+}
+
+const sumSize = 2 ** 52;
+
+/** So long are lists that servers cut. */
+function isRound(rows: number): boolean {
+  const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
+  return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
 }
 
 export function inconclusive(text: string, hint?: string): Failure {

@@ -9,7 +9,7 @@ import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult 
 import type { LicenseUser } from './license-user.ts';
 import { inconclusive, type KeyOwners, type LookupWorld } from './lookup-requests.ts';
 
-export interface ListedUsers {
+export interface UserList {
   /** Undefined: the list does not show the user, who has to be looked up. */
   resultOf(user: LicenseUser): LookupResult | undefined;
   /** Applications whose list has a total, which equals its rows: it proves what a lookup would. */
@@ -47,7 +47,7 @@ export class Lookups {
     const isNamed = ({ fields }: License) => fields['app_code'] !== undefined && fields['app_code'] !== null;
     if (!siblings || found.shows !== 'licenses' || found.licenses.every(isNamed)) return found;
     for (const other of await siblings()) await this.#of(other).lookUp(remote_user, 'given').catch(orNothing);
-    const failure = own.whyShared(found.licenses);
+    const failure = own.requests.whyShared(found.licenses);
     return failure ? { ...found, shows: 'incomplete', failure } : found;
   }
 
@@ -57,7 +57,7 @@ export class Lookups {
   }
 
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
-  async list(users: readonly LicenseUser[]): Promise<ListedUsers> {
+  async list(users: readonly LicenseUser[]): Promise<UserList> {
     const names = new Map<number, Set<string>>();
     for (const { app_code, remote_user } of users)
       names.set(app_code, (names.get(app_code) ?? new Set()).add(remote_user));

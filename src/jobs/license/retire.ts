@@ -6,7 +6,7 @@ import { licenseFields, retiredName, type LicenseFields } from '../../schema/lic
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { changeLicense, whileLocked, type ChangePorts } from './change-license.ts';
 import { changesOf } from './history.ts';
-import { nameIndex } from './list-reading.ts';
+import { nameIndex } from './listed-users.ts';
 import { usersOfEachApp } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Answer } from '../../../src/api/http/answer.ts';
-import { listRows } from '../../../src/api/licensing/license-list.ts';
+import { listPages } from '../../../src/api/licensing/license-list.ts';
 import { pageReader } from '../../../src/api/licensing/list-page.ts';
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   const readPage = pageReader(() => Promise.resolve({ send }));
   let rows = 0;
   const reading = (async () => {
-    for await (const _ of listRows(readPage, {}, 'whole', undefined, limits)) rows += 1;
+    for await (const page of listPages(readPage, {}, 'whole', limits)) rows += page.rows.length;
   })();
   await expect(reading).rejects.toMatchObject({ kind: 'incomplete' });
   expect([rows, asked]).toEqual([most, pages]);

@@ -139,7 +139,8 @@ describe('where the filter finds parts of names, the list is the lookup, whole o
       expect(await ask('u')).toMatchObject({
         shows: 'incomplete',
         by: 'list',
-        users: 'the server filters by parts of names, and its list of 24 licenses has no total: it may be incomplete',
+        users:
+          'the server does not filter by the exact user, and its list of 24 licenses has no total: it may be incomplete',
       });
     },
   );
@@ -173,7 +174,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     async (count) => {
       expect(await ask(count)).toMatchObject({
         shows: 'incomplete',
-        users: `the server ignores the filter by user, and its list of ${count} licenses has no total: it may be incomplete`,
+        users: `the server does not filter by the exact user, and its list of ${count} licenses has no total: it may be incomplete`,
       });
       expect(await ask(count, { trustList: true })).toMatchObject({ shows: 'nothing' });
       expect(await ask(count, { shape: (rows) => ({ total: count, data: rows }) })).toMatchObject({ shows: 'nothing' });

@@ -1,0 +1,69 @@
+/** What one list shows of some users of an application, and of others. */
+import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { likeness, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { foldName } from '../../core/fold-name.ts';
+
+export class ListedUsers {
+  /** Users of the list who are none of those, up to a number. */
+  readonly unasked = new Set<string>();
+  readonly #app_code: number;
+  readonly #users: ReadonlySet<string>;
+  readonly #mostUnasked: number;
+  readonly #exact = new Map<string, License[]>();
+  readonly #near = new Map<string, License[]>();
+  #usersNear: ReturnType<typeof nameIndex> | undefined;
+
+  constructor(app_code: number, users: ReadonlySet<string>, mostUnasked: number) {
+    this.#app_code = app_code;
+    this.#users = users;
+    this.#mostUnasked = mostUnasked;
+  }
+
+  /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
+  add(license: License): boolean {
+    const name = textOf(license, 'remote_user');
+    if (name === undefined || (isMasked(name) && !this.#users.has(name))) return false;
+    const app_code = this.#app_code;
+    const isOfApp = likenessOfApp(license, app_code) === 'exact';
+    if (this.#users.has(name) && isOfApp) {
+      push(this.#exact, name, license);
+      return true;
+    }
+    if (this.unasked.size < this.#mostUnasked && !this.#users.has(name) && isOfApp) this.unasked.add(name);
+    this.#usersNear ??= nameIndex(this.#users);
+    for (const remote_user of this.#usersNear(name))
+      if (likeness(license, { remote_user, app_code }) === 'near') push(this.#near, remote_user, license);
+    return true;
+  }
+
+  exactOf(user: string): readonly License[] {
+    return this.#exact.get(user) ?? [];
+  }
+
+  nearOf(user: string): readonly License[] {
+    return this.#near.get(user) ?? [];
+  }
+}
+
+function push<T>(groups: Map<string, T[]>, name: string, one: T): void {
+  if (!groups.get(name)?.push(one)) groups.set(name, [one]);
+}
+
+/** Finds the users whom a listed name may mean, without comparing it with each of them. */
+export function nameIndex(users: ReadonlySet<string>): (name: string) => readonly string[] {
+  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
+  const changed = new Map<string, string[]>();
+  /** Those whose names a server may cut. */
+  const long = new Map<string, string[]>();
+  for (const user of users) {
+    const folded = foldName(user);
+    if (folded !== user) push(changed, folded, user);
+    if (folded.length > minCutChars) push(long, folded.slice(0, minCutChars), user);
+  }
+  return (name) => {
+    const folded = foldName(name);
+    const cut = name.length < minCutChars ? [] : (long.get(folded.slice(0, minCutChars)) ?? []);
+    const same = [...(users.has(folded) ? [folded] : []), ...(changed.get(folded) ?? [])];
+    return [...same, ...cut.filter((user) => foldName(user).startsWith(folded) && !same.includes(user))];
+  };
+}
