@@ -21,27 +21,17 @@ export interface MessageQuery {
   readonly allow_empty_topic_name?: boolean | undefined;
 }
 
-/** What is looked at while messages are paged through and compared; a server's older messages lack some of it. */
-// prettier-ignore
-const headFields = [
-  'timestamp', 'subject', 'stream_id', 'display_recipient', 'content', 'last_edit_timestamp', 'last_moved_timestamp',
-] as const;
-
-export interface MessageHead extends Readonly<Partial<Record<(typeof headFields)[number], unknown>>> {
-  readonly id: number;
-}
-
 /** How one request is otherwise sent. */
 export type CallLimits = Pick<Call, 'timeout' | 'repeat' | 'outlasts'>;
 
-/** Requests pages of messages; messages are parsed, or their own text. */
-export interface MessageSource<M extends MessageHead = Message> {
+/** Requests pages of messages. */
+export interface MessageSource {
   /** One request, sorted by id. */
-  messages(query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>>;
+  messages(query: MessageQuery, limits?: CallLimits): Promise<MessagePage>;
 }
 
-export interface MessagePage<M extends MessageHead = Message> {
-  readonly messages: readonly M[];
+export interface MessagePage {
+  readonly messages: readonly RawMessage[];
   readonly found_newest: boolean;
   readonly found_oldest: boolean;
   /** The message of the anchor is in the answer. */
@@ -67,35 +57,64 @@ export function messagesCall(query: MessageQuery): Call {
   return { method: 'GET', path: path`/api/v1/messages`, query: parameters, repeat: 'safe', timeout: messagesTimeout };
 }
 
-/** @throws TypeError for what is no message: whoever passes it has checked that already */
-export function asMessage(row: unknown): Message {
-  if (isMessage(row)) return row;
-  throw new TypeError('not a message');
-}
+/** What is read of a message while messages are paged through; a server's older messages lack some of it. */
+// prettier-ignore
+const readFields = [
+  'timestamp', 'subject', 'stream_id', 'display_recipient', 'content', 'last_edit_timestamp', 'last_moved_timestamp',
+] as const;
 
-function isMessage(row: unknown): row is Message {
-  return isObject(row) && isMessageId(row['id']);
-}
+type ReadFields = Readonly<Partial<Record<(typeof readFields)[number], unknown>>>;
 
-function isMessageId(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
+/** A message as the text in which the server sent it. */
+export class RawMessage implements ReadFields {
+  readonly id: number;
+  readonly text: JsonElement;
+  declare readonly timestamp?: unknown;
+  declare readonly subject?: unknown;
+  declare readonly stream_id?: unknown;
+  declare readonly display_recipient?: unknown;
+  declare readonly content?: unknown;
+  declare readonly last_edit_timestamp?: unknown;
+  declare readonly last_moved_timestamp?: unknown;
 
+  constructor(id: number, text: JsonElement) {
+    this.id = id;
+    this.text = text;
+  }
+
+  /** All that the server sent of it. */
+  parse(): Message {
+    return { ...this.text.parse(), id: this.id };
+  }
+}
+for (const name of readFields)
+  Object.defineProperty(RawMessage.prototype, name, {
+    get(this: RawMessage) {
+      return this.text.read(name);
+    },
+  });
+
+/** The page in an answer, its messages sorted, each once; the answer gives up its body to free memory. */
 export function pageOf(answer: Answer): MessagePage {
+  // Anything but JSON with messages is an error of the server, a page of a proxy, or a cut body.
+  const scanned = unless(SyntaxError, () => elementsOf(answer.bytes, 'messages'));
+  if (!scanned) {
+    accept(answer);
+    throw notMessages(answer, 'the chat server reported success without a list of messages');
+  }
+  answer.readAs(scanned.body);
   const { ignored } = accept(answer);
-  const messages = isObject(answer.body) ? answer.body['messages'] : undefined;
-  if (!Array.isArray(messages)) throw notMessages(answer);
-  for (const [at, message] of messages.entries())
-    if (!isMessage(message)) throw notMessages(answer, at, isObject(message) ? message['id'] : undefined);
-  return pageWith(messages, answer, ignored);
-}
-
-/** A page of these messages, each once, with what the body of the answer says beside them. */
-function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answer, ignored: readonly string[]) {
-  const flags = isObject(body) ? body : {};
-  const sorted = messages.toSorted((one, other) => one.id - other.id);
+  const messages = new Map<number, RawMessage>();
+  for (const [at, element] of scanned.elements.entries()) {
+    const id = element.read('id');
+    const what = id === undefined ? 'no id' : `an id that is not an integer: ${writeJson(id)}`;
+    if (!isMessageId(id)) throw notMessages(answer, `message ${at + 1} of the response has ${what}`);
+    if (!messages.has(id)) messages.set(id, new RawMessage(id, element));
+  }
+  const flags = isObject(scanned.body) ? scanned.body : {};
+  answer.release();
   return {
-    messages: sorted.filter(({ id }, index) => id !== sorted[index - 1]?.id),
+    messages: [...messages.values()].sort((one, other) => one.id - other.id),
     found_newest: flags['found_newest'] === true,
     found_oldest: flags['found_oldest'] === true,
     found_anchor: flags['found_anchor'] === true,
@@ -104,12 +123,11 @@ function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answe
   };
 }
 
-/** `at`: the place in the list of what is no message, and its id. */
-function notMessages({ http }: Answer, at?: number, id?: unknown): Failure {
-  const what =
-    at === undefined
-      ? 'the chat server reported success without a list of messages'
-      : `message ${at + 1} of the response has ${id === undefined ? 'no id' : `an id that is not an integer: ${writeJson(id)}`}`;
+function isMessageId(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function notMessages({ http }: Answer, what: string): Failure {
   return new Failure('unavailable', what, { http });
 }
 
@@ -140,42 +158,3 @@ function encodeHash(text: string): string {
 }
 
 const hashSigns: Readonly<Record<string, string>> = { '.': '.2E', '%': '.', '(': '.28', ')': '.29' };
-
-/** A message as the text in which the server sent it. */
-export class RawMessage implements MessageHead {
-  readonly id: number;
-  readonly text: JsonElement;
-  declare readonly subject?: unknown;
-  declare readonly stream_id?: unknown;
-
-  constructor(id: number, text: JsonElement) {
-    this.id = id;
-    this.text = text;
-  }
-}
-for (const name of headFields)
-  Object.defineProperty(RawMessage.prototype, name, {
-    get(this: RawMessage) {
-      return this.text.read(name);
-    },
-  });
-
-/** The page in an answer, its messages as text; the answer gives up its body to free memory. @throws as `pageOf` */
-export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
-  // Anything but JSON with messages is an error of the server, a page of a proxy, or a cut body.
-  const scanned = unless(SyntaxError, () => elementsOf(answer.bytes, 'messages'));
-  if (!scanned) {
-    accept(answer);
-    throw notMessages(answer);
-  }
-  answer.readAs(scanned.body);
-  const { ignored } = accept(answer);
-  const messages = scanned.elements.map((element, at) => {
-    const id = element.read('id');
-    if (!isMessageId(id)) throw notMessages(answer, at, id);
-    return new RawMessage(id, element);
-  });
-  const page = pageWith(messages, answer, ignored);
-  answer.release();
-  return page;
-}

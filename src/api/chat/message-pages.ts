@@ -1,41 +1,41 @@
 import { pageSize } from '../../schema/messages.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Message, MessageHead, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
 
-export interface Walk<M extends MessageHead = Message> {
+export interface Walk {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
   readonly anchor: string;
   readonly limit?: number | undefined;
   /** Messages of a page; the recommended number without it. */
   readonly page?: number;
   /** Messages to leave out; the limit does not count them. */
-  readonly isWanted?: ((message: M) => boolean) | undefined;
-  readonly isEnd?: ((message: M) => boolean) | undefined;
+  readonly isWanted?: ((message: RawMessage) => boolean) | undefined;
+  readonly isEnd?: ((message: RawMessage) => boolean) | undefined;
 }
 
 /** Pages upward from the anchor, each message once and ascending. @throws Failure where the end is unexplained */
-export function forward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
+export function forward(...given: PageArguments): AsyncGenerator<MessagePage> {
   return pages('found_newest', ...given);
 }
 
 /** Pages downward from the anchor; each page is in itself sorted upward. @throws as forward */
-export function backward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
+export function backward(...given: PageArguments): AsyncGenerator<MessagePage> {
   return pages('found_oldest', ...given);
 }
 
-type PageArguments<M extends MessageHead> = readonly [chat: MessageSource<M>, query: MessageQuery, walk: Walk<M>];
+type PageArguments = readonly [chat: MessageSource, query: MessageQuery, walk: Walk];
 
 /** Up to this many pages are held to be reversed; more are fetched twice, so that memory stays flat. */
 const maxBuffered = 5;
 
 /** The last `limit` messages up to the anchor, ascending. Where a page fails, those above it come first. */
-export async function* newestMessages<M extends MessageHead>(
-  chat: MessageSource<M>,
+export async function* newestMessages(
+  chat: MessageSource,
   query: MessageQuery,
-  walk: Walk<M> & { readonly limit: number },
-): AsyncGenerator<MessagePage<M>> {
-  const buffered: MessagePage<M>[] = [];
-  let start: M | undefined;
+  walk: Walk & { readonly limit: number },
+): AsyncGenerator<MessagePage> {
+  const buffered: MessagePage[] = [];
+  let start: RawMessage | undefined;
   let isFar = false;
   let isLimited = false;
   try {
@@ -59,7 +59,7 @@ export async function* newestMessages<M extends MessageHead>(
 type EndFlag = 'found_newest' | 'found_oldest';
 
 /** The one message of a page of size 1, or undefined. @throws Failure unavailable for an empty page without its flag */
-export function onlyMessage<M extends MessageHead>(page: MessagePage<M>, end: EndFlag): M | undefined {
+export function onlyMessage(page: MessagePage, end: EndFlag): RawMessage | undefined {
   const message = end === 'found_newest' ? page.messages[0] : page.messages.at(-1);
   if (!message && !isEmptyEnd(page, end)) throw unexplainedEnd(undefined);
   return message;
@@ -71,10 +71,7 @@ function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: E
 }
 
 /** Ends at the flag of the direction: servers below level 155 repeat the anchor (docs/apis.md, Paging). */
-async function* pages<M extends MessageHead>(
-  end: EndFlag,
-  ...[chat, query, walk]: PageArguments<M>
-): AsyncGenerator<MessagePage<M>> {
+async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): AsyncGenerator<MessagePage> {
   const { isWanted = () => true, isEnd = () => false, page: largest = pageSize } = walk;
   const isUp = end === 'found_newest';
   // Servers below level 155 give the anchor all the same.
@@ -116,7 +113,7 @@ async function* pages<M extends MessageHead>(
 }
 
 /** Whether a message that a page lacked is there again, or the plan hides some now; else it was deleted or moved. */
-async function isHidden<M extends MessageHead>(chat: MessageSource<M>, query: MessageQuery, id: number) {
+async function isHidden(chat: MessageSource, query: MessageQuery, id: number) {
   const at = await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
   if (at.messages.some((message) => message.id === id)) return true;
   return (await chat.messages({ ...query, anchor: 'oldest', num_before: 0, num_after: 1 })).history_limited;

@@ -195,10 +195,9 @@ async function pullFolder(
   const waiting = (holder: string): void => context.say(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
-    const source = { ...chat, ...chat.raw };
     const parts = { ...context, ...context.clock, ...context.record };
     const which = recheck ? 'all' : 'changed';
-    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, which });
+    const pulled = await pullArchive(chat, archive, order, { ...parts, isWhole: recheck, which });
     const { head, added, repaired, read } = pulled;
     const changes = recheck
       ? tellChanges(await recheckArchive(chat, archive, head, { ...parts, seen: read }), context)

@@ -1,5 +1,5 @@
 import { utcText } from '../../core/moment.ts';
-import { asMessage, messageLink } from '../../api/chat/chat-messages.ts';
+import { messageLink } from '../../api/chat/chat-messages.ts';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
@@ -77,14 +77,14 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   const chat = context.chat();
   const { site } = await context.chatAccount();
   let count = 0;
-  const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
+  const pages = fetchMessages(chat, selection, context);
   try {
     for await (const messages of pages) {
       if (messages.length === 0) continue;
       count += messages.length;
       yield new JsonRows(
         messages.map(({ text }) => text),
-        (text) => ({ message: asMessage(text.parse()), site }),
+        (text) => ({ message: text.parse(), site }),
       );
     }
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -21,13 +21,13 @@ import { channelsIn, operandsIn, type MessageSelection } from '../messages/selec
 import { selectionIn } from './pull-order.ts';
 import { markdownOf, messagesAmong } from './pull-pages.ts';
 
-interface Known<M> {
+interface Known {
   /** Ascending. */
   readonly ids: readonly number[];
   /** The channel that a message was in; undefined for a direct message. */
   readonly channelOf: (id: number) => number | undefined;
   /** What was read of them just now, in the same form. */
-  readonly seen?: ReadonlyMap<number, M>;
+  readonly seen?: ReadonlyMap<number, RawMessage>;
   /** Why a message that is not shown is gone. */
   readonly reasonFor: (id: number, channel: number | undefined) => Promise<ReasonGone>;
 }
@@ -36,13 +36,13 @@ interface Known<M> {
  * Requests archived messages: those shown, and why others are gone. Those that left the selection are searched in their
  * channel, all public channels and what the account received.
  */
-export async function messagesNow<M extends MessageHead>(
-  chat: MessageChat<M>,
+export async function messagesNow(
+  chat: MessageChat,
   selection: MessageSelection,
-  { ids: all, channelOf, reasonFor, seen }: Known<M>,
+  { ids: all, channelOf, reasonFor, seen }: Known,
   form: ArchiveForm,
 ) {
-  const shown = new Map<number, M>();
+  const shown = new Map<number, RawMessage>();
   for (const id of all) {
     const message = seen?.get(id);
     if (message) shown.set(id, message);
@@ -71,7 +71,7 @@ interface Scope {
   readonly holds: (id: number) => boolean;
 }
 
-function scopesOf(ids: readonly number[], channelOf: Known<MessageHead>['channelOf']): Scope[] {
+function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
     ...channels.map((channel) => {
@@ -86,7 +86,7 @@ function scopesOf(ids: readonly number[], channelOf: Known<MessageHead>['channel
  * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
  * (docs/apis.md, Limited history). @throws Failure unavailable for an empty answer without its flag
  */
-export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]) {
+export async function visibilityOf(chat: MessageSource, narrow: readonly unknown[]) {
   const first = async (anchor: string) => {
     const page = await unlessClosed(chat.messages({ narrow, anchor, num_before: 0, num_after: 1 }));
     return { isLimited: page?.history_limited === true, lowest: page && onlyMessage(page, 'found_newest')?.id };
@@ -96,7 +96,7 @@ export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: rea
 }
 
 /** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */
-export function reasons(chat: MessageSource<MessageHead>) {
+export function reasons(chat: MessageSource) {
   const known = new Map<string, ReturnType<typeof visibilityOf>>();
   const look = (narrow: readonly unknown[]) => {
     const key = JSON.stringify(narrow);
@@ -125,7 +125,7 @@ interface SelectionLook {
 
 /** Says which channel or topic of a selection is not visible. @throws Failure not_found for a new archive */
 export async function lookAtSelection(
-  chat: MessageSource<MessageHead>,
+  chat: MessageSource,
   head: ArchiveHead,
   { warn, isBegun, isOfAll }: SelectionLook,
 ): Promise<void> {
@@ -152,14 +152,14 @@ export async function lookAtSelection(
   }
 }
 
-async function isVisible(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<boolean> {
+async function isVisible(chat: MessageSource, narrow: readonly unknown[]): Promise<boolean> {
   const { isLimited, lowest } = await visibilityOf(chat, narrow);
   return isLimited || lowest !== undefined;
 }
 
 /** Where the last archived message of a topic is now: a renamed, resolved or split topic gets no more messages. */
 export async function lookForLast(
-  chat: MessageChat<RawMessage>,
+  chat: MessageChat,
   head: ArchiveHead,
   last: number,
   warn: (text: string) => void,

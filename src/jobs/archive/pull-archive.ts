@@ -39,7 +39,7 @@ interface Pulling {
  * visible; incomplete where a later page fails, or a repair could not recover a message
  */
 export async function pullArchive(
-  chat: MessageChat<RawMessage> & PullChat,
+  chat: MessageChat & PullChat,
   archive: OpenArchive,
   order: PullOrder,
   pulling: Pulling,
@@ -82,7 +82,7 @@ const mostRead = 5000;
 
 /** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
 async function* addMissing(
-  chat: MessageChat<RawMessage>,
+  chat: MessageChat,
   archive: OpenArchive,
   head: ArchiveHead,
   { isWhole = false, warn }: Pulling,
@@ -131,7 +131,7 @@ async function* addMissing(
  * when they were last read. Returns how many files were replaced, and a line for each that could not be recovered.
  */
 async function repairArchive(
-  chat: MessageChat<RawMessage>,
+  chat: MessageChat,
   archive: OpenArchive,
   head: ArchiveHead,
   { which, note, search }: Pulling,
@@ -151,7 +151,7 @@ async function repairArchive(
 
 /** Replaces one file of a part; says what could not be recovered. */
 async function repairFile(
-  chat: MessageChat<RawMessage>,
+  chat: MessageChat,
   archive: OpenArchive,
   selection: MessageSelection,
   { part, form, search }: Pick<Pulling, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },

@@ -1,4 +1,4 @@
-import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ArchiveForm, PartMessages } from '../../store/archive/part.ts';
@@ -8,7 +8,7 @@ import { messagesByTime, within } from '../messages/messages-by-time.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** The pages of a selection, ascending; one without messages is only the sign of a limited history. */
-export async function* firstPages<M extends MessageHead>(chat: MessageChat<M>, selection: MessageSelection) {
+export async function* firstPages(chat: MessageChat, selection: MessageSelection) {
   const { range } = selection;
   const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
   if (!isBackward) {
@@ -27,7 +27,7 @@ export async function* firstPages<M extends MessageHead>(chat: MessageChat<M>, s
     return;
   }
   // These are found backward. An archive grows forward only: the first one is looked up, the rest fetched from there.
-  let start: M | undefined;
+  let start: RawMessage | undefined;
   for await (const page of pagesOf(chat, selection)) {
     start ??= page.messages[0];
     if (page.history_limited) yield { ...page, messages: [] };
@@ -46,11 +46,11 @@ interface Begun {
 const outOfOrder = 1000;
 
 /** The pages of a selection in which there may be messages that are not archived. */
-export async function* laterPages<M extends MessageHead>(
-  chat: MessageChat<M>,
+export async function* laterPages(
+  chat: MessageChat,
   { narrow, form, range }: MessageSelection,
   { first, last, isWhole }: Begun,
-): AsyncGenerator<MessagePage<M>> {
+): AsyncGenerator<MessagePage> {
   const query = { narrow, ...form };
   const start = startOf(range) ?? first;
   if (isWhole && range.kind === 'times' && range.since !== undefined)
@@ -77,12 +77,12 @@ export function roomIn(range: Range, count: number): number {
 const maxRounds = 5;
 
 /** Two forms are fetched until they hold the same versions. @throws Failure unavailable where they never do */
-export async function formsOf<M extends MessageHead>(
-  chat: MessageSource<M>,
+export async function formsOf(
+  chat: MessageSource,
   selection: MessageSelection,
-  page: readonly M[],
+  page: readonly RawMessage[],
   [form = 'rendered', other]: readonly ArchiveForm[],
-): Promise<PartMessages<M>> {
+): Promise<PartMessages<RawMessage>> {
   if (other === undefined) return { [form]: page };
   const ids = page.map(({ id }) => id);
   let messages = page;
@@ -98,17 +98,17 @@ export async function formsOf<M extends MessageHead>(
 }
 
 /** Those of the ascending ids that a narrow has now, in one form, read as a range of ids. */
-export async function messagesAmong<M extends MessageHead>(
-  chat: MessageSource<M>,
+export async function messagesAmong(
+  chat: MessageSource,
   { narrow, form: given }: MessageSelection,
   ids: readonly number[],
   form: ArchiveForm,
 ) {
   const [first = 0, last = 0] = [ids[0], ids.at(-1)];
   const wanted = new Set(ids);
-  const isWanted = ({ id }: M): boolean => wanted.has(id);
-  const walk = { anchor: String(first), isWanted, isEnd: ({ id }: M) => id >= last };
-  const found: M[] = [];
+  const isWanted = ({ id }: RawMessage): boolean => wanted.has(id);
+  const walk = { anchor: String(first), isWanted, isEnd: ({ id }: RawMessage) => id >= last };
+  const found: RawMessage[] = [];
   for await (const { messages } of forward(chat, { narrow, ...given, ...markdownOf(form) }, walk))
     found.push(...messages);
   return found;
@@ -118,7 +118,7 @@ export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false
   return form === 'source' ? { apply_markdown: false } : {};
 }
 
-function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
+function isSameVersion(one: RawMessage, other: RawMessage | undefined): boolean {
   return versionParts.every((name) => one[name] === other?.[name]);
 }
 

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { asMessage, type Message, type RawMessage } from '../../api/chat/chat-messages.ts';
+import type { Message, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
@@ -26,12 +26,11 @@ export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { now, search, seen: pulled }: RecheckParts,
+  { now, search, seen: read }: RecheckParts,
 ) {
   const form = head.forms.includes('source') ? 'source' : 'rendered';
   const selection = selectionIn(head);
   const query = { ...selection.form, ...markdownOf(form) };
-  const read = new Map(Array.from(pulled, ([id, { text }]) => [id, asMessage(text.parse())] as const));
   const recorded = recordedStates(archive.changes);
   const reasonFor = reasonsOfAccount(chat, archive, head);
   const all: ArchiveChange[] = [];
@@ -43,10 +42,14 @@ export async function recheckArchive(
     await archive.record(changes);
     all.push(...changes);
   };
-  const compare = (before: ReadonlyMap<number, MessageState>, shown: ReadonlyMap<number, Message>): Promise<void> => {
+  const compare = (
+    before: ReadonlyMap<number, MessageState>,
+    shown: ReadonlyMap<number, RawMessage>,
+  ): Promise<void> => {
     const seen = isoNow();
     return record(
-      [...shown.values()].flatMap((message) => {
+      [...shown.values()].flatMap((one) => {
+        const message = one.parse();
         const state = before.get(message.id);
         return state
           ? changesOf(state, message, form).map((change) => ({ id: message.id, change, seen, message }))
@@ -65,7 +68,7 @@ export async function recheckArchive(
     }
     await compare(before, found.shown);
   }
-  const moved = new Map<number, Message>();
+  const moved = new Map<number, RawMessage>();
   const open = [...missing].filter(([, { why }]) => why !== 'limit').map(([id]) => id);
   const unsearched = await search.find(chat, query, open, (message) => moved.set(message.id, message));
   for (const part of new Set([...moved.keys()].map((id) => missing.get(id)?.part)))

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -17,11 +17,11 @@ import type { MessageSelection, Range } from './selection.ts';
  * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored
  * a part of the selection: an ignored narrow before the first message, anything else after the last
  */
-export async function* fetchMessages<M extends MessageHead>(
-  chat: MessageChat<M>,
+export async function* fetchMessages(
+  chat: MessageChat,
   selection: MessageSelection,
   { note, warn }: { note(text: string): void; warn(text: string): void },
-): AsyncGenerator<readonly M[]> {
+): AsyncGenerator<readonly RawMessage[]> {
   const { range } = selection;
   const remarks = openRemarks(selection);
   let pages = 0;
@@ -51,7 +51,7 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
     /** @throws Failure rejected where the messages are others than those selected */
-    add(page: Omit<MessagePage<MessageHead>, 'found_newest' | 'found_oldest'>): void {
+    add(page: Omit<MessagePage, 'found_newest' | 'found_oldest'>): void {
       refuseIgnored(page);
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       const isShown = page.found_anchor === true && page.messages.length > 0;
@@ -135,7 +135,7 @@ function requestOf(range: Range, query: MessageQuery): MessageQuery | undefined 
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
-export function pagesOf<M extends MessageHead>(chat: MessageChat<M>, { narrow, form, range }: MessageSelection) {
+export function pagesOf(chat: MessageChat, { narrow, form, range }: MessageSelection) {
   const query = { narrow, ...form };
   switch (range.kind) {
     case 'newest':
@@ -153,6 +153,6 @@ export function pagesOf<M extends MessageHead>(chat: MessageChat<M>, { narrow, f
   }
 }
 
-async function* onePage<M extends MessageHead>(page: Promise<MessagePage<M>>): AsyncGenerator<MessagePage<M>> {
+async function* onePage(page: Promise<MessagePage>): AsyncGenerator<MessagePage> {
   yield await page;
 }

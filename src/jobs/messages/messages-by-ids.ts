@@ -1,11 +1,11 @@
-import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson, type JsonObject } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
 /** Requests messages by their ids, or otherwise on an old server. */
-export type MessageChat<M extends MessageHead = MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
+export type MessageChat = MessageSource & Pick<ChatApi, 'level'>;
 
 const idsLevel = messageParameters.message_ids.level;
 
@@ -13,11 +13,11 @@ const idsLevel = messageParameters.message_ids.level;
  * The messages of those ids, in as many requests as the limits of count and URL need. @throws Failure rejected where
  * the server is too old; incomplete at the end, naming missing ids, unless a narrow may have left them out
  */
-export async function* messagesByIds<M extends MessageHead>(
-  chat: MessageChat<M>,
+export async function* messagesByIds(
+  chat: MessageChat,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<MessagePage<M>> {
+): AsyncGenerator<MessagePage> {
   const found = new Set<number>();
   for await (const page of pagesOfIds(chat, query, ids)) {
     for (const { id } of page.messages) found.add(id);
@@ -34,11 +34,11 @@ export async function* messagesByIds<M extends MessageHead>(
 const mostNamed = 20;
 
 /** Messages of those ids alone; a missing one is no failure. @throws Failure rejected where `message_ids` is unknown */
-export async function* pagesOfIds<M extends MessageHead>(
-  chat: MessageChat<M>,
+export async function* pagesOfIds(
+  chat: MessageChat,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<MessagePage<M>> {
+): AsyncGenerator<MessagePage> {
   for (const message_ids of portions(ids, query)) {
     const page = await explain(chat, chat.messages({ ...query, message_ids }));
     const asked = new Set(message_ids);
@@ -90,11 +90,7 @@ export async function findsByIds(chat: Pick<ChatApi, 'level'>): Promise<boolean>
 }
 
 /** Those that the server shows in the query's narrow; none of a closed channel. */
-export async function* messagesOfIds<M extends MessageHead>(
-  chat: MessageChat<M>,
-  query: MessageQuery,
-  ids: readonly number[],
-) {
+export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids: readonly number[]) {
   const all = (await findsByIds(chat))
     ? portions(ids, query).map((message_ids) => ({ message_ids }))
     : ids.map((id) => ({ anchor: String(id), num_before: 0, num_after: 0 }));
@@ -141,11 +137,11 @@ export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
   return {
     channels,
     /** `take` gets what is found, and where. Returns in how many channels the other ids were not looked for. */
-    async find<M extends MessageHead>(
-      source: MessageSource<M>,
+    async find(
+      source: MessageSource,
       form: MessageQuery,
       ids: readonly number[],
-      take: (message: M, channel: number) => void,
+      take: (message: RawMessage, channel: number) => void,
     ): Promise<ReadonlyMap<number, number>> {
       const unsearched = new Map<number, number>();
       const open = new Set(ids);

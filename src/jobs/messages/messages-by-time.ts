@@ -1,4 +1,4 @@
-import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages, onlyMessage } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -9,26 +9,26 @@ import type { TimeSpan } from './selection.ts';
 const disorder: Milliseconds = 60_000;
 
 /** Ascending. The first id is found by bisection: a date as the anchor needs level 445 (docs/apis.md, Paging). */
-export async function* messagesByTime<M extends MessageHead>(
-  chat: MessageSource<M>,
+export async function* messagesByTime(
+  chat: MessageSource,
   query: MessageQuery,
   { correct, limit, ...local }: TimeSpan,
-): AsyncGenerator<MessagePage<M>> {
+): AsyncGenerator<MessagePage> {
   let corrected: TimeSpan | undefined;
   const span = (): TimeSpan => (corrected ??= correct?.() ?? local);
   const order = timeOrder();
-  const isWanted = (message: MessageHead): boolean => {
+  const isWanted = (message: RawMessage): boolean => {
     order.see(message);
     return within(span()).isWanted(message);
   };
-  const isEnd = (message: MessageHead): boolean => within(span()).isEnd(message);
+  const isEnd = (message: RawMessage): boolean => within(span()).isEnd(message);
   if (local.since === undefined && limit !== undefined) {
     const { above = 'newest' } = await placeOf(chat, query, () => (span().until ?? Infinity) + disorder, order);
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
     if (order.isBroken()) yield unorderedPage;
     return;
   }
-  const place: TimePlace<M> =
+  const place: TimePlace =
     local.since === undefined
       ? { below: 'oldest' }
       : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder, order);
@@ -61,8 +61,8 @@ function timeOrder() {
     [lastId, highest] = [id, Math.max(highest, time)];
   };
   return {
-    see: (message: MessageHead): void => see(message.id, timeOf(message)),
-    probe<M extends MessageHead>(message: M | undefined): M | undefined {
+    see: (message: RawMessage): void => see(message.id, timeOf(message)),
+    probe(message: RawMessage | undefined): RawMessage | undefined {
       if (message) probes.set(message.id, timeOf(message));
       return message;
     },
@@ -77,34 +77,34 @@ function timeOrder() {
 /** What of a walk upward lies in a span of time, and where the span has ended. */
 export function within({ since = -Infinity, until = Infinity }: TimeSpan) {
   return {
-    isWanted: (message: MessageHead) => since <= timeOf(message) && timeOf(message) < until,
-    isEnd: (message: MessageHead) => timeOf(message) >= until + disorder,
+    isWanted: (message: RawMessage) => since <= timeOf(message) && timeOf(message) < until,
+    isEnd: (message: RawMessage) => timeOf(message) >= until + disorder,
   };
 }
 
 /** Where a moment lies among the message ids; neither id is given where every message is older. */
-interface TimePlace<M extends MessageHead> {
+interface TimePlace {
   /** An id with no message of that moment or later below it. */
   readonly below?: string;
   /** An id of that moment or later; at most a page of ids above `below`. */
   readonly above?: string;
   /** An empty page that says that the plan hides older messages. */
-  readonly limited?: MessagePage<M> | undefined;
+  readonly limited?: MessagePage | undefined;
 }
 
 /**
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
-async function placeOf<M extends MessageHead>(
-  chat: MessageSource<M>,
+async function placeOf(
+  chat: MessageSource,
   query: MessageQuery,
   of: () => Milliseconds,
   order: ReturnType<typeof timeOrder>,
 ) {
-  const pageAt = (anchor: string): Promise<MessagePage<M>> =>
+  const pageAt = (anchor: string): Promise<MessagePage> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
-  const next = async (anchor: string): Promise<M | undefined> =>
+  const next = async (anchor: string): Promise<RawMessage | undefined> =>
     order.probe(onlyMessage(await pageAt(anchor), 'found_newest'));
   const last = await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 });
   const moment = of();
@@ -127,7 +127,7 @@ async function placeOf<M extends MessageHead>(
   return { below: String(below), above: String(above), limited };
 }
 
-function timeOf({ id, timestamp }: MessageHead): Milliseconds {
+function timeOf({ id, timestamp }: RawMessage): Milliseconds {
   if (typeof timestamp === 'number') return timestamp * 1000;
   throw new Failure('unavailable', `message ${id} has no timestamp: messages cannot be selected by time`);
 }

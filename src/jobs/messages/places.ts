@@ -1,11 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type {
-  CallLimits,
-  MessageHead,
-  MessagePage,
-  MessageQuery,
-  MessageSource,
-} from '../../api/chat/chat-messages.ts';
+import type { CallLimits, RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -20,14 +14,13 @@ const waits: readonly Milliseconds[] = [2000, 7000];
  * @throws Failure unavailable where the server returns others three times
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
-  const raw = { messages: checking(chat.raw, sleep) };
-  return { ...chat, messages: checking({ messages: chat.messages }, sleep), raw };
+  return { ...chat, messages: checking(chat, sleep) };
 }
 
-function checking<M extends MessageHead>(chat: MessageSource<M>, sleep: (span: Milliseconds) => Promise<void>) {
-  return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>> => {
+function checking(chat: MessageSource, sleep: (span: Milliseconds) => Promise<void>) {
+  return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
     const tests = testsOf(query);
-    const strayIn = ({ messages, ignored }: MessagePage<M>): M | undefined =>
+    const strayIn = ({ messages, ignored }: MessagePage): RawMessage | undefined =>
       // The caller refuses a page whose server reports that it ignored the narrow.
       ignored.includes('narrow') ? undefined : messages.find((message) => !tests.every((isOf) => isOf(message)));
     let page = await chat.messages(query, limits);
@@ -49,7 +42,7 @@ export function placeNarrow(channel: unknown, topic: unknown) {
   ];
 }
 
-function strayed({ id, display_recipient, subject }: MessageHead): Failure {
+function strayed({ id, display_recipient, subject }: RawMessage): Failure {
   const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'another place';
   return new Failure('unavailable', `the server ignored the narrow: it returned message ${id} of ${place}`, {
     hint: 'Run the same command again if someone is moving messages. Otherwise check the site URL of the profile, and any proxy or cache in front of the server.',
@@ -77,7 +70,7 @@ export function untrusted(message: string): Failure {
   });
 }
 
-type Test = (message: MessageHead) => boolean;
+type Test = (message: RawMessage) => boolean;
 
 /** What the messages of a query show of its place; `with` moves the place that the other terms name. */
 function testsOf({ narrow = [], allow_empty_topic_name }: MessageQuery): readonly Test[] {

@@ -109,7 +109,7 @@ export interface TopicRefusal {
  * that are found in no channel, so that nobody can tell which topic shows them.
  */
 export async function refusalsOf<S extends TopicSurvey>(
-  chat: Pick<ChatApi, 'raw' | 'level'>,
+  chat: Pick<ChatApi, 'messages' | 'level'>,
   holds: readonly TopicHold[],
   surveys: readonly S[],
 ): Promise<ReadonlyMap<S, TopicRefusal>> {
@@ -146,11 +146,11 @@ function lostHold({ where, ids }: TopicHold): Failure {
 const mostAsked = 100;
 
 async function isFound(
-  chat: Pick<ChatApi, 'raw' | 'level'>,
+  chat: Pick<ChatApi, 'messages' | 'level'>,
   { ids }: TopicHold,
   channels: readonly Channel[],
 ): Promise<boolean> {
-  const source = { ...chat.raw, level: chat.level };
+  const source = chat;
   for (const narrow of [...channels.map(({ stream_id }) => inChannel(stream_id)), inPublicChannels, received])
     if ((await idsShown(source, { narrow }, ids.slice(0, mostAsked))).size > 0) return true;
   return false;

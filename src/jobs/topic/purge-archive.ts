@@ -1,7 +1,7 @@
 // The archive of a purge, in a folder of its own: what a look showed is in it, and read back, before a call deletes it.
 // In its purge.ndjson the same command continues an interrupted purge.
 import { resolve } from 'node:path';
-import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
+import { RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -28,7 +28,7 @@ export interface ArchiveParts {
   note(text: string): void;
 }
 
-type ArchiveChat = Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels' | 'upload'>;
+type ArchiveChat = Pick<ChatApi, 'messages' | 'level' | 'organization' | 'channels' | 'upload'>;
 
 /** What is archived, and where. */
 interface Keeping {
@@ -101,7 +101,7 @@ export class PurgeArchive {
       for (let at = 0; at < some.length; at += pageSize) {
         // The looks fetch the source form.
         const page = some.slice(at, at + pageSize);
-        const forms = await formsOf(this.#own.chat.raw, topicSelection(this.#own.survey), page, ['source', 'rendered']);
+        const forms = await formsOf(this.#own.chat, topicSelection(this.#own.survey), page, ['source', 'rendered']);
         await (page.every(isHeld) ? this.#recordEdited(forms) : this.#addArrived(forms));
         // One that is gone meanwhile is in no form.
         for (const message of forms.source ?? []) this.#versions.set(message.id, versionOf(message));
@@ -162,7 +162,7 @@ export class PurgeArchive {
     for await (const { messages, history_limited } of checked(
       chat,
       survey,
-      forward(chat.raw, queryOf(survey), { anchor: 'oldest' }),
+      forward(chat, queryOf(survey), { anchor: 'oldest' }),
     )) {
       if (history_limited && !head.history_limited) await archive.setHead({ ...head, history_limited });
       await this.add(messages.filter((message) => this.lacks(message)));
@@ -180,8 +180,8 @@ export class PurgeArchive {
   /** The source last. */
   async #recordEdited({ source = [], rendered = [] }: PartMessages<RawMessage>): Promise<void> {
     const seen = this.#time();
-    const changes = [...rendered, ...source].map(({ id, text }): ArchiveChange => {
-      return { id, change: 'edited', seen, message: asMessage(text.parse()) };
+    const changes = [...rendered, ...source].map((message): ArchiveChange => {
+      return { id: message.id, change: 'edited', seen, message: message.parse() };
     });
     await this.#own.archive.record(changes);
   }
@@ -222,7 +222,7 @@ async function readWhole(folder: string): Promise<Archive> {
 
 /** Tells the versions of a message's source apart; two edits of one second have one time. */
 function versionOf(message: RawMessage | ArchivedMessage): string {
-  const shown = message instanceof RawMessage ? message.text.parse() : message;
+  const shown = message instanceof RawMessage ? message.parse() : message;
   return hashOf(Buffer.from(writeJson(versionParts.map((name) => shown[name]))));
 }
 

@@ -1,7 +1,7 @@
 // The requests of a purge: a look at the topic, a delete call, and the search for messages that left it (docs/apis.md,
 // Looks, Deleting a topic). They know nothing of what was before.
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
@@ -36,7 +36,7 @@ export async function lookAt(
   const unkept: RawMessage[] = [];
   let from: number | null = null;
   const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
-  const messages = (query: MessageQuery) => chat.raw.messages(query, extent === 'one page' ? limits : undefined);
+  const messages = (query: MessageQuery) => chat.messages(query, extent === 'one page' ? limits : undefined);
   const read = backward({ messages }, queryOf(topic), { anchor: 'newest', page });
   for await (const { messages: shown, found_oldest } of checked(chat, topic, read)) {
     pages.unshift(shown.map(({ id }) => id));
@@ -66,7 +66,7 @@ export async function archiveSeen(
   for (let round = 0; round < maxCatchUps; round += 1) {
     const query = { ...queryOf(topic), include_anchor: false };
     const fresh: RawMessage[] = [];
-    const read = forward(chat.raw, query, { anchor: String(came.at(-1) ?? newest), page });
+    const read = forward(chat, query, { anchor: String(came.at(-1) ?? newest), page });
     for await (const { messages } of checked(chat, topic, read)) fresh.push(...messages);
     if (fresh.length === 0) break;
     await archive?.add(fresh.filter((message) => archive.lacks(message)));
@@ -129,11 +129,15 @@ export function isAnswering(cause: unknown): boolean {
 }
 
 /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
-export async function findGone(chat: Pick<ChatApi, 'raw' | 'level'>, { stream_id }: Channel, gone: readonly number[]) {
+export async function findGone(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  { stream_id }: Channel,
+  gone: readonly number[],
+) {
   const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
   const unasked = gone.filter((id) => !asked.has(id));
-  const source = { ...chat.raw, level: chat.level };
-  const found: MessageHead[] = [];
+  const source = chat;
+  const found: RawMessage[] = [];
   try {
     for (const narrow of [inChannel(stream_id), inPublicChannels, received])
       for await (const message of messagesOfIds(source, { narrow, apply_markdown: false }, [...asked]))

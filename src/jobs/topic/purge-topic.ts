@@ -1,6 +1,6 @@
 // The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs.
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -14,7 +14,7 @@ import * as requests from './purge-requests.ts';
 import * as fold from './purge-state.ts';
 import type { Doomed, PurgeArchives } from './survey-topics.ts';
 
-export type PurgeChat = Pick<ChatApi, 'raw' | 'level' | 'channels' | 'deleteTopic' | 'organization' | 'upload'>;
+export type PurgeChat = Pick<ChatApi, 'messages' | 'level' | 'channels' | 'deleteTopic' | 'organization' | 'upload'>;
 
 /** Parts of the run that a purge uses. */
 export interface PurgeParts extends WorkMessages, ArchiveParts {
@@ -116,7 +116,7 @@ export class TopicPurge {
   }
 
   /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
-  found(messages: readonly MessageHead[], unasked: readonly number[] = []): void {
+  found(messages: readonly RawMessage[], unasked: readonly number[] = []): void {
     this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), unasked });
     const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
     for (const { display_recipient: channel, subject } of elsewhere)

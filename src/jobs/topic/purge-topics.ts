@@ -2,7 +2,7 @@
 // channels for all.
 import { notePlanned } from '../../api/http/call.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
@@ -140,11 +140,11 @@ export class TopicPurges {
    */
   async #endAll(): Promise<void> {
     const purges = this.#ended.splice(0);
-    const found: MessageHead[] = [];
+    const found: RawMessage[] = [];
     try {
       const ids = purges.flatMap(({ missing }) => missing);
-      const take = (message: MessageHead) => void found.push(message);
-      const unsearched = await this.#search.find(this.#chat.raw, { apply_markdown: false }, ids, take);
+      const take = (message: RawMessage) => void found.push(message);
+      const unsearched = await this.#search.find(this.#chat, { apply_markdown: false }, ids, take);
       const channels = Math.max(0, ...unsearched.values());
       if (channels > 0)
         this.#parts.warn(

@@ -1,7 +1,7 @@
 // The survey of topics: what a purge would delete, read before anything is asked or archived, and said to a person.
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -28,7 +28,7 @@ export interface TopicSurvey extends Topic {
   readonly isLimited: boolean;
 }
 
-export type Looking = Pick<ChatApi, 'raw' | 'channels'>;
+export type Looking = Pick<ChatApi, 'messages' | 'channels'>;
 
 /** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
 export const page = maxMessages;
@@ -43,7 +43,7 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  const pages = checked(chat, topic, forward(chat.raw, query, { anchor: 'oldest', page }));
+  const pages = checked(chat, topic, forward(chat, query, { anchor: 'oldest', page }));
   for await (const { messages, history_limited, view_changed } of pages) {
     isLimited ||= history_limited || view_changed === true;
     first_timestamp ??= timeOf(messages[0]);
@@ -57,19 +57,20 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   return { ...topic, ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
 }
 
-function timeOf(message: MessageHead | undefined): number | null {
+function timeOf(message: RawMessage | undefined): number | null {
   const time = message?.timestamp;
   return typeof time === 'number' ? time : null;
 }
 
 /** Pages whose messages name the channel, which may have got another name meanwhile. @throws Failure unavailable */
-export async function* checked<M extends MessageHead>(
+export async function* checked(
   { channels }: Looking,
   { channel: { stream_id, name } }: Topic,
-  pages: AsyncIterable<MessagePage<M>>,
+  pages: AsyncIterable<MessagePage>,
 ) {
   let known = name;
-  const isOther = (one: M): boolean => known !== undefined && !isSameName(String(one.display_recipient), known);
+  const isOther = (one: RawMessage): boolean =>
+    known !== undefined && !isSameName(String(one.display_recipient), known);
   for await (const page of pages) {
     refuseIgnored(page);
     if (page.messages.some(isOther)) {

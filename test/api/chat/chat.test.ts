@@ -22,14 +22,14 @@ const narrow = [{ operator: 'channel', operand: 'general' }];
 test.each([
   ['of all messages', {}],
   ['of a selection', { narrow }],
-])('a raw page %s is read without parsing its messages, and its answer gives up the body', async (_name, query) => {
+])('a page %s is read without parsing its messages, and its answer gives up the body', async (_name, query) => {
   const { answer, done } = answerOf(200, page);
-  const { raw } = chatApi(
+  const api = chatApi(
     () => Promise.resolve(answer),
     () => Promise.reject(new Error('the level was asked for')),
   );
 
-  const { messages, found_newest } = await raw.messages(query);
+  const { messages, found_newest } = await api.messages(query);
 
   expect(messages.map(({ id, text }) => [id, text.parse()])).toEqual([
     [7, { id: 7, content: 'seven' }],

@@ -34,8 +34,7 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   };
   const [level, none] = [() => Promise.resolve(489), () => Promise.resolve(undefined)];
   const chat = {
-    ...{ raw: { messages }, level, channels: none, topics: none, organization: none },
-    messages: () => Promise.reject(new Error('not asked for')),
+    ...{ messages, level, channels: none, topics: none, organization: none },
     upload: () => Promise.reject(new Error('no file')),
     deleteTopic: async (_id: number, _name: string, before?: () => Promise<void>) => {
       await before?.();
@@ -69,7 +68,7 @@ const page = {
 };
 const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
 const chat = {
-  ...{ raw: { messages: () => Promise.resolve(page) }, level: none, channels: none, topics: none, messages: unasked },
+  ...{ messages: () => Promise.resolve(page), level: none, channels: none, topics: none },
   ...{ organization: none, upload: unasked },
   async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
     await before?.();
