@@ -81,6 +81,7 @@ export default command({
     const place = text === undefined ? undefined : await readPlace(text, context);
     const names = checkNaming(place, typed, context);
     const typedHolds = await readHolds(hold, context);
+    if (typed.archive === undefined && !context.options.dry_run) await context.disk.refuseUnwritableState();
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, names, account);
     const channel = place && (await findChannel(chat, place.channel));
@@ -94,10 +95,11 @@ export default command({
     const allowed = surveys.filter((survey) => !refusals.has(survey));
     const files = typed.files ? 'archived too' : 'not archived without --files';
     await describeTopics(chat, account, allowed, files, context.say);
-    for (const { failure } of refusals.values()) context.note(failure.message);
-    if (holds.length > 0)
-      context.conclude(`topics that are held: ${[...refusals.values()].filter(({ isHeld }) => isHeld).length}`);
     const isTyped = names.length > 0;
+    // Of a topic on the command line its failure says so.
+    if (!isTyped) for (const { failure } of refusals.values()) context.note(failure.message);
+    const held = [...refusals.values()].filter(({ isHeld }) => isHeld).length;
+    if (holds.length > 0 && (!isTyped || held === 0)) context.conclude(`topics that are held: ${held}`);
     const limits = { archives, isKept, holds, refusals, isTyped, before };
     const most = { maxMessages: max_messages ?? Infinity, missing_ok: missing_ok === true };
     const { clock, disk, record, options } = context;

@@ -79,7 +79,9 @@ export async function refuseUnfitting(
       throw new Failure('rejected', `${missing} in the channel ${own[0]?.name ?? stream_id}: nothing was deleted`, {
         hint,
       });
-    const near = ofRun.find(({ topic_name }) => names.some((name) => isNear(name, topic_name)));
+    // A row of channel and topic without a header is one name.
+    const written = names.flatMap((name) => [name, name.replace(/^.*[,;\t>]/, '')]);
+    const near = ofRun.find(({ topic_name }) => written.some((name) => isNear(name, topic_name)));
     if (near)
       throw new Failure('rejected', `${missing}, and '${near.topic_name}' is similar: nothing was deleted`, { hint });
     warn(`${missing} in the channels of this run; a rename ends a hold by name`);
@@ -131,7 +133,7 @@ export async function refusalsOf<S extends TopicSurvey>(
 }
 
 export function heldTopic(topic: Topic, { where }: TopicHold): Failure {
-  return new Failure('rejected', `topic '${labelOf(topic)}' is held by ${where}: nothing of it is deleted`);
+  return new Failure('rejected', `topic '${labelOf(topic)}' is held by ${where}: not deleted`);
 }
 
 function lostHold({ where, ids }: TopicHold): Failure {

@@ -57,7 +57,9 @@ function sum<T>(values: readonly T[], count: (value: T) => number): number {
 function describeTopic(survey: Doomed): string {
   const { topic_name, ids, first_timestamp, last_timestamp, spellings, isLimited, isBegun } = survey;
   const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
-  const dates = ids.length === 0 ? '' : ` from ${day(first_timestamp)} to ${day(last_timestamp)}`;
+  const [first, last] = [day(first_timestamp), day(last_timestamp)];
+  const days = first === last ? ` on ${first}` : ` from ${first} to ${last}`;
+  const dates = ids.length === 0 ? '' : days;
   const others = spellings.some((name) => name !== topic_name)
     ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`
     : '';

@@ -61,6 +61,17 @@ function archivesIn(root: string): string[] {
 
 const newRoot = (): string => join(emptyHome(), 'purges');
 
+test('a state folder that cannot be written is exit 3 before anything is shown or sent', async () => {
+  const server = await kitchen();
+  const refused = await server.run(line, { env: { XDG_STATE_HOME: '/dev/null/state' } });
+
+  expect(refused).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(server.seen).toEqual([]);
+  expect(await server.run(`${line} --no-archive`, { env: { XDG_STATE_HOME: '/dev/null/state' } })).toMatchObject({
+    exitCode: 0,
+  });
+});
+
 describe('topic delete archives', () => {
   test('each message in both forms, verified before the first delete call, in the state folder', async () => {
     const server = await kitchen({ messages: [...longLunch, ...tea], deletesPerCall: 900 });

@@ -112,10 +112,23 @@ describe('a held topic', () => {
   });
 });
 
+test('a held topic that is named alone is said once, by its failure', async () => {
+  const server = await openChatServer({ messages });
+  const { exitCode, lines } = await server.run(
+    `topic delete kitchen lunch --confirm lunch --hold ${fileOf('lunch\n')}`,
+  );
+
+  expect([exitCode, lines]).toEqual([
+    6,
+    [expect.stringMatching(/^chatelaine: topic '#kitchen > lunch' is held by .*/)],
+  ]);
+});
+
 describe('a hold by name that no topic fits', () => {
   const withWide = [...messages, ...topicOf('two  blanks', [41]), ...topicOf('cafe\u0301', [42])];
 
   test.each([
+    ['a channel in front', 'kitchen,lunch\n', 'kitchen lunch'],
     ['one wrong letter', 'lunsh\n', 'kitchen lunch'],
     ['two wrong letters', 'chiars\n', 'kitchen chairs'],
     ['other blanks', 'two blanks\n', "kitchen --match 'two*'"],
