@@ -215,6 +215,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
   expect(files, 'read files of users with core/read.ts or store/disk').toEqual([
     'cli/completion/completion-process.ts',
     'cli/completion/profile-names.ts',
+    'cli/launch/code-cache.ts',
     'cli/launch/launch.ts',
     'cli/process.ts',
     'core/read.ts',

@@ -33,7 +33,7 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
   channel: ['stream-id'],
   topic: ['topic-name'],
   fragment: ['fragment'],
-  renaming: ['fragment', 'name'],
+  new_name: ['name'],
   snippet: ['saved-snippet-id'],
 };
 

@@ -13,7 +13,7 @@ export const channels = listing(({ channels }) => channels(), 'channel list', ['
 
 export const views = listing(({ views }) => views(), 'view list', ['navigation views', viewLevel], {
   about:
-    'Lists the views that the account has pinned, hidden or created. view pin, hide and rename accept the fragment or the name.',
+    'Lists the views that the account has pinned, hidden or created. view pin, hide and rename accept the fragment.',
   columns: [...whole('fragment', 'name'), { name: 'is_pinned', keep: 1 }],
   none: 'the account has no views',
 });

@@ -113,7 +113,7 @@ describe('what is not UTF-8 is refused, and nothing is sent', () => {
     ['settings set --from -', 'color_scheme=dark\nfull_name=Ren\xe9\n', 'standard input: not UTF-8 on line 2'],
     ['topic delete general --from {file} -y', 'caf\xe9\nx\nth\xe9\n', '{file}: not UTF-8 on line 1 and 1 more'],
     ['topic delete general x -y --hold {file}', 'caf\xe9\n', '{file}: not UTF-8 on line 1'],
-    ['view rename -', 'narrow/is/alerted caf\xe9\n', 'standard input: not UTF-8 on line 1'],
+    ['view rename narrow/is/alerted -', 'caf\xe9\n', 'standard input: not UTF-8 on line 1'],
     ['license list --remote-user -', 'ren\xe9\n', 'standard input: not UTF-8 on line 1'],
     ['license create --size-allowance 2 --remote-user -', 'ren\xe9\n', 'standard input: not UTF-8 on line 1'],
     ['auth import {file} --no-check', '[api]\nemail=ren\xe9@b.example\n', 'not UTF-8 on line 2'],

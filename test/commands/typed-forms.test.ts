@@ -145,21 +145,6 @@ describe('hints', () => {
     expect(lines.join(' ')).toContain(hint);
   });
 
-  test('a view that the list has and the server does not find is not near to itself', async () => {
-    const service = fakeService();
-    const listed = [{ fragment: 'narrow/is/alerted', is_pinned: true, name: 'Words' }];
-    service
-      .expect({ method: 'PATCH', path: '/api/v1/navigation_views/narrow/is/alerted', form: { is_pinned: 'true' } })
-      .reply(404, { result: 'error', code: 'BAD_REQUEST', msg: 'Navigation view does not exist.' });
-    service.expect('GET /api/v1/navigation_views').reply(200, { ...done, navigation_views: listed });
-
-    const { exitCode, error } = await run(service, 'view pin narrow/is/alerted -o json');
-
-    service.done();
-    expect(exitCode).toBe(5);
-    expect(error?.message).toBe("the server cannot find the view 'narrow/is/alerted', although it lists it");
-  });
-
   test.each([['messages fetch --limit 1 -o json', { anchor: 'newest', num_before: '1', num_after: '0' }]])(
     'a result that is none of the API: %s',
     async (line, words) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileFunction, Script } from 'node:vm';
-import { cacheFolder, openCodeCache } from './code-cache.ts';
+import { openCodeCache } from './code-cache.ts';
 import { maybeTerminal } from './early.ts';
 
 interface Program {
@@ -13,8 +13,9 @@ export function launch(dist: string): void {
   const source = readFileSync(join(dist, packedFile), 'latin1');
   // scripts/bundle/pack.js writes both: package.json would be one file more to find and parse.
   const [, version = '', hash = ''] = source.slice(0, maxFirstLine).split(' ');
-  const key = { build: `${version}-${hash.slice(0, 32)}`, engine: `v8-${process.versions.v8}-${process.arch}` };
-  const cache = openCodeCache(cacheFolder(process.env), key);
+  // Good for one build, since V8 compares only the lengths of texts, and for one version of V8 and processor.
+  const engine = `v8-${process.versions.v8}-${process.arch}`;
+  const cache = openCodeCache(process.env, `${version}-${hash.slice(0, 32)}.${engine}`);
   const script = compile(dist, source, cache.data);
   const chunks = openChunks(dist, script.runInThisContext() as PackedChunks);
   const program = chunks.load('main.cjs') as Program;

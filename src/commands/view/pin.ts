@@ -1,11 +1,13 @@
-import { namingIgnored, pinView, readFragments, withNearViews } from '../../jobs/view/named-views.ts';
+import { namingIgnored, pinView } from '../../jobs/view/change-view.ts';
 import { each } from '../../jobs/work/each.ts';
-import { builtInViews, viewFields } from '../../schema/view.ts';
+import { collect } from '../../schema/field.ts';
+import { isUrl } from '../../schema/link.ts';
+import { builtInViews, readFragment, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 
 export const aboutBuiltIn =
   `Built-in views are ${builtInViews.join(', ')}; you can pin and hide them, but not rename them; one that the server has not stored yet is created. ` +
-  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, works too.';
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL.';
 
 export default pinning({ is_pinned: true }, [
   'chatelaine view pin narrow/is/starred',
@@ -26,15 +28,11 @@ function pinning({ is_pinned }: { readonly is_pinned: boolean }, examples: reado
     dryRun: ['requests'],
 
     async *rows({ fragment: texts }, { chat, chatAccount, note }) {
-      const api = chat();
-      const fragments = new Set(await readFragments(texts, api, { chatAccount }));
+      const site = texts.some(isUrl) ? (await chatAccount()).site : undefined;
+      const fragments = new Set(collect(texts, (text) => readFragment(text, site)));
       const pinOne = async (fragment: string) => {
-        try {
-          const made = () => note(`the server had not stored the view '${fragment}' yet: it was created`);
-          return { ignored: await pinView(api, { fragment, is_pinned }, made), row: { fragment, is_pinned } };
-        } catch (cause) {
-          throw await withNearViews(cause, fragment, api);
-        }
+        const made = () => note(`the server had not stored the view '${fragment}' yet: it was created`);
+        return { ignored: await pinView(chat(), { fragment, is_pinned }, made), row: { fragment, is_pinned } };
       };
       yield* namingIgnored(each([...fragments], String, pinOne));
     },

@@ -11,16 +11,15 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { cacheFolder, openCodeCache } from '../../../src/cli/launch/code-cache.ts';
+import { openCodeCache } from '../../../src/cli/launch/code-cache.ts';
 import { needs } from '../../helpers/needs.ts';
 
-const key = { build: '1.0-abc', engine: 'v8-11-x64' };
+const name = '1.0-abc.v8-11-x64';
 const code = Buffer.from('what V8 compiled');
 let home: string;
 let folder: string;
@@ -29,12 +28,13 @@ let file: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'chatelaine-cache-'));
   folder = join(home, 'chatelaine');
-  file = join(folder, '1.0-abc.v8-11-x64');
+  file = join(folder, name);
   onTestFinished(() => rmSync(home, { recursive: true }));
 });
 
-const keep = (): void => openCodeCache(folder, key).keep(() => code);
-const found = (): string | undefined => openCodeCache(folder, key).data?.toString();
+const opened = (as = name) => openCodeCache({ XDG_CACHE_HOME: home }, as);
+const keep = (): void => opened().keep(() => code);
+const found = (): string | undefined => opened().data?.toString();
 
 test('what one run keeps, the next one finds, in files that nobody else can read', needs('modes'), () => {
   expect(found()).toBeUndefined();
@@ -98,29 +98,15 @@ describe('is not used where it', needs('modes'), () => {
 
   test('is of another build or engine', () => {
     keep();
-    expect(openCodeCache(folder, { ...key, build: '1.0-abd' }).data).toBeUndefined();
-    expect(openCodeCache(folder, { ...key, engine: 'v8-12-x64' }).data).toBeUndefined();
+    expect(opened('1.0-abd.v8-11-x64').data).toBeUndefined();
   });
 });
 
-test('the newest three builds of an engine keep their caches, and other engines theirs', needs('modes'), () => {
-  openCodeCache(folder, { ...key, engine: 'v8-12-x64' }).keep(() => code);
-  for (const [seconds, build] of ['1.0', '1.3', '1.1', '1.2'].entries()) {
-    openCodeCache(folder, { ...key, build }).keep(() => code);
-    utimesSync(join(folder, `${build}.v8-11-x64`), 1000 + seconds, 1000 + seconds);
-  }
-  expect(readdirSync(folder).sort()).toEqual([
-    '1.0-abc.v8-12-x64',
-    ...['1.1', '1.2', '1.3'].map((build) => `${build}.v8-11-x64`),
-  ]);
-});
-
-test('what a killed run left half-written is removed as a cache of its age is', needs('modes'), () => {
+test('a new one replaces those of other builds, and what a killed run left half-written', needs('modes'), () => {
   keep();
-  writeFileSync(join(folder, '17.draft.v8-11-x64'), 'what V8', { mode: 0o600 });
-  utimesSync(join(folder, '17.draft.v8-11-x64'), 1000, 1000);
-  for (const build of ['1.1', '1.2']) openCodeCache(folder, { ...key, build }).keep(() => code);
-  expect(readdirSync(folder).sort()).toEqual(['1.0-abc', '1.1', '1.2'].map((build) => `${build}.v8-11-x64`));
+  writeFileSync(join(folder, '17.draft'), 'what V8', { mode: 0o600 });
+  opened('1.1.v8-11-x64').keep(() => code);
+  expect(readdirSync(folder)).toEqual(['1.1.v8-11-x64']);
 });
 
 describe('nothing is written', () => {
@@ -132,7 +118,7 @@ describe('nothing is written', () => {
 
   test('in the home of another user', needs('root'), () => {
     chownSync(home, 65534, 65534);
-    openCodeCache(join(home, '.cache', 'chatelaine'), key).keep(() => code);
+    keep();
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -143,21 +129,23 @@ describe('nothing is written', () => {
   });
 
   test('where V8 has no cache to give', () => {
-    openCodeCache(folder, key).keep(() => {
+    opened().keep(() => {
       throw new Error('V8 has none');
     });
     expect(() => readdirSync(folder)).toThrow(/ENOENT/);
   });
 });
 
-test.each([
-  [{ XDG_CACHE_HOME: '/var/c', HOME: '/home/ada' }, '/var/c/chatelaine'],
-  [{ HOME: '/home/ada' }, '/home/ada/.cache/chatelaine'],
-  [{ XDG_CACHE_HOME: '', HOME: '/home/ada' }, '/home/ada/.cache/chatelaine'],
-  [{ XDG_CACHE_HOME: 'relative', HOME: '/home/ada' }, '/home/ada/.cache/chatelaine'],
+test.each<[NodeJS.ProcessEnv, string | undefined]>([
+  [{ XDG_CACHE_HOME: '/', HOME: '~' }, 'chatelaine'],
+  [{ HOME: '~' }, '.cache/chatelaine'],
+  [{ XDG_CACHE_HOME: '', HOME: '~' }, '.cache/chatelaine'],
+  [{ XDG_CACHE_HOME: 'relative', HOME: '~' }, '.cache/chatelaine'],
   [{ HOME: '' }, undefined],
   [{}, undefined],
-  [{ HOME: '/home/ada', CHATELAINE_NO_CACHE: '1' }, undefined],
+  [{ HOME: '~', CHATELAINE_NO_CACHE: '1' }, undefined],
 ])('the folder for %j is %s', needs('modes'), (env, expected) => {
-  expect(cacheFolder(env)).toBe(expected);
+  const there = Object.entries(env).map(([variable, text]) => [variable, text?.replace(/^[~/]$/, home)] as const);
+  openCodeCache(Object.fromEntries<string | undefined>(there), name).keep(() => code);
+  expect(readdirSync(home)).toEqual(expected === undefined ? [] : [expected.replace(/\/.*/, '')]);
 });

@@ -1,19 +1,22 @@
-import type { ChatApi, View } from '../../api/chat/chat.ts';
+import type { ChatApi, View, ViewChange } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
-import { nameThatIsThere } from '../../core/tsv.ts';
-import { collect } from '../../schema/field.ts';
-import { isUrl } from '../../schema/link.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import { percentDecoded } from '../../schema/url.ts';
-import { builtInViews, readFragment } from '../../schema/view.ts';
+import { builtInViews } from '../../schema/view.ts';
 import { nearRows } from '../topic/near.ts';
 
 const builtIn: readonly string[] = builtInViews;
 
+/** `ignored`: what the server did not take; `pinned`, `hidden`: the view had the name already. */
+interface ChangedView {
+  readonly ignored: readonly string[];
+  readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
+}
+
 /** Pins or hides a view; a built-in one without a row on the server is made, and `made` called. */
 export async function pinView(
-  chat: Pick<ChatApi, 'views' | 'updateView' | 'createView'>,
+  chat: ChatApi,
   { fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>,
   made: () => void,
 ): Promise<readonly string[]> {
@@ -21,7 +24,7 @@ export async function pinView(
   try {
     return await update();
   } catch (cause) {
-    if (!builtIn.includes(fragment)) throw cause;
+    if (!builtIn.includes(fragment)) throw await withNearViews(cause, fragment, chat);
     const isLacking =
       cause instanceof Planned
         ? (await chat.views())?.every((view) => view.fragment !== fragment)
@@ -39,17 +42,41 @@ export async function pinView(
   }
 }
 
+/**
+ * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename
+ * (docs/apis.md, Navigation views).
+ * @throws Failure unknown where no list shows it; rejected naming the view that has the name
+ */
+export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<ChangedView> {
+  try {
+    const { ignored } = await chat.updateView(fragment, change);
+    return { ignored, status: 'renamed' };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || (cause.kind !== 'unknown' && cause.kind !== 'rejected'))
+      throw await withNearViews(cause, fragment, chat);
+    const holder = (await ifAnswered(chat.views()))?.find(({ name }) => name === change.name);
+    if (holder?.fragment === fragment)
+      return pinOrHide(chat, holder, change, cause.kind === 'rejected' ? 'unchanged' : 'renamed');
+    if (holder) throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
+    const hint = `Check the name of the view before you rename it again: ${commandLine('view list', [])}`;
+    throw cause.kind === 'rejected' ? cause : cause.as('unknown', cause.message, { hint });
+  }
+}
+
+/** The view has the name: what is left is to pin or hide it. */
+async function pinOrHide(chat: ChatApi, view: View, change: ViewChange, status: 'unchanged' | 'renamed') {
+  const { is_pinned } = change;
+  if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
+  const { ignored } = await chat.updateView(view.fragment, { is_pinned });
+  return { ignored, status: is_pinned ? 'pinned' : 'hidden' } as const;
+}
+
 /** The server does not name a view that is not there: this does, and near ones. */
-export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
+async function withNearViews(cause: unknown, fragment: string, chat: ChatApi): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
   const views = (await ifAnswered(chat.views())) ?? [];
-  if (views.some((view) => view.fragment === fragment))
-    return cause.as(cause.kind, `the server cannot find the view '${fragment}', although it lists it`, {
-      hint: 'Run the command again.',
-    });
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
-  const known = views.map((view) => view.fragment);
-  const like = nearNames(fragment, new Set([...known, ...builtIn]));
+  const like = nearNames(fragment, new Set([...views.map((view) => view.fragment), ...builtIn]));
   const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
     hint:
@@ -62,7 +89,7 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
 /** Rows of changes, without the values that the server ignored. @throws Failure rejected naming these at the end */
 export async function* namingIgnored<R extends object>(
   changes: AsyncIterable<{ readonly row: R; readonly ignored: readonly string[] }>,
-): AsyncGenerator<Ignorable<R>> {
+): AsyncGenerator<{ readonly [K in keyof R]: R[K] | null } & { readonly status?: string }> {
   const all = new Set<string>();
   for await (const { row, ignored } of changes) {
     for (const name of ignored) all.add(name);
@@ -70,27 +97,4 @@ export async function* namingIgnored<R extends object>(
     yield ignored.length === 0 ? row : { ...row, ...nothing, status: 'ignored' };
   }
   if (all.size > 0) throw new Failure('rejected', `the server ignored: ${[...all].join(', ')}`);
-}
-
-type Ignorable<R> = { readonly [K in keyof R]: R[K] | null } & { readonly status?: string };
-
-/** The views, and the site of the account that is signed in. */
-export type FragmentSource = [Pick<ChatApi, 'views'>, { chatAccount(): Promise<{ readonly site: string }> }];
-
-/**
- * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one, or
- * is another text when it is decoded.
- * @throws Failure usage naming all that is no fragment
- */
-export async function readFragments(texts: readonly string[], ...[chat, accounts]: FragmentSource) {
-  const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
-  const isName = (text: string): boolean => /^[^#/]*[\p{L}\p{N}][^#/]*$/u.test(text) && !builtIn.includes(text.trim());
-  const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;
-  const views = (texts.some(isOpen) ? await chat.views() : undefined) ?? [];
-  const listed = views.map(({ fragment }) => fragment);
-  const viewNamed = (text: string) => views.find(({ name }) => name === text);
-  return collect(texts, (text) => {
-    const named = nameThatIsThere(text, (name) => viewNamed(name) !== undefined);
-    return viewNamed(named)?.fragment ?? readFragment(text, site, listed);
-  });
 }
