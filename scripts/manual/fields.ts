@@ -92,7 +92,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   read_only: 'whether writes are refused',
   remote_user: 'the user',
   remote_user_before: 'the user before this command',
-  repaired: 'messages of damaged files that were fetched again',
   resolved: 'whether the topic is marked as resolved',
   run: 'name of the run, for license undo',
   saved_snippet_id: 'id of the snippet',

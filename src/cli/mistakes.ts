@@ -58,7 +58,7 @@ function unknownOption(typed: string, line: string, options: Fields): Failure {
 }
 
 const ofSelection =
-  'An archive keeps everything in its selection: narrow it with --channel, --topic, --since, --until, --limit or --narrow.';
+  'An archive keeps everything in its selection: narrow it with --channel, --topic, --since, --until or --narrow.';
 const intoNarrow = (operator: string): string => `Write --narrow '[{"operator":"${operator}","operand":VALUE}]'.`;
 
 /** Options of other tools, and of other commands. */
@@ -75,7 +75,7 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
   ...'channels dm-including is has in id with mentions'
     .split(' ')
     .map((name) => [`chatelaine archive pull --${name}`, intoNarrow(name)] as const),
-  ...'anchor include-anchor ids all client-gravatar allow-empty-topic-name num-before num-after'
+  ...'anchor include-anchor ids all limit client-gravatar allow-empty-topic-name num-before num-after'
     .split(' ')
     .map((name) => [`chatelaine archive pull --${name}`, ofSelection] as const),
 ]);

@@ -106,8 +106,8 @@ describe('the places that print one', () => {
   test('archive pull with another selection', async () => {
     const { run } = await openSandbox();
     const folder = join(emptyHome(), 'a');
-    await run(`archive pull ${folder} --channel general --limit 3`);
-    const ran = await run(`archive pull ${folder} --channel kitchen --limit 3 --both --timeout 7s`);
+    await run(`archive pull ${folder} --channel general --since 2026-01-01`);
+    const ran = await run(`archive pull ${folder} --channel kitchen --since 2026-01-01 --both --timeout 7s`);
     expect(ran.stderr).toContain(`chatelaine archive pull ${folder} --both --timeout 7s\n`);
   });
 });

@@ -363,7 +363,7 @@ export const rules = [
     ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],
   ]),
   ...inFile('purge', 'jobs/messages/messages-by-ids.ts', [
-    ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
+    ['private channels are asked too', 'if (open.delete(message.id)) take(', 'if (message.id < 0) take('],
   ]),
   ...inFile('purge', 'store/archive/open-archive.ts', [
     [
@@ -381,7 +381,9 @@ export const rules = [
   ]),
   ...inFile('archive', 'jobs/archive/pull-pages.ts', [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
-    ['a recheck compares the whole selection', 'isWhole ? start :', ''],
+  ]),
+  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
+    ['a recheck compares the whole selection', 'last === 0 || recheck ?', 'last === 0 ?'],
   ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
     ['a page whose messages are renamed is read again', 'page = await chat.messages(query, limits);\n    }', '}'],

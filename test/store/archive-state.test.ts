@@ -97,12 +97,11 @@ test('a part below the last id is late', async () => {
   expect(late).toMatchObject({ first: 4, last: 4 });
 });
 
-test('each file is seen as it is when it is written: of a part, repaired, and attached', needs('posix'), async () => {
-  const { folder, archive, part, file } = await begun();
+test('each file is seen as it is when it is written: of a part, and attached', needs('posix'), async () => {
+  const { folder, archive, file } = await begun();
   await archive.seal();
   expect(stateOf(folder).seen).toEqual({ [file]: stampOf(join(folder, file)) });
 
-  await archive.repair(part, 'source', storedMessages(1, 2));
   await archive.recordFile(await archive.keep('2/ab/notes.txt', contentOf('notes')));
   await archive.close();
 

@@ -17,7 +17,7 @@ const writes: readonly (readonly [
   write: (archive: OpenArchive, part: ArchivePart) => Promise<unknown>,
 ])[] = [
   ['a part', (archive) => archive.add({ source: storedMessages(3, 4) })],
-  ['a repaired part', (archive, part) => archive.repair(part, 'source', storedMessages(1, 2))],
+  ['a form of a part', (archive, part) => archive.addForm(part, 'rendered', storedMessages(1, 2))],
   ['a change', (archive) => archive.record([{ id: 1, change: 'gone', seen: '2026-03-01T00:00:00Z', why: 'unknown' }])],
   ['an attached file', (archive) => archive.keep(upload, pieces())],
   ['its line', (archive) => archive.recordFile({ path: upload, refused: 'not found', why: 'missing' })],

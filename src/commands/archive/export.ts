@@ -12,7 +12,7 @@ import {
   type ChannelNames,
   type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
-import { countPlaces } from '../../jobs/archive/messages-now.ts';
+import { countPlaces } from '../../jobs/archive/visibility.ts';
 import {
   besideArchive,
   besidePages,

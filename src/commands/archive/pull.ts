@@ -5,15 +5,15 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { type ChannelFolder, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
-import { countPlaces } from '../../jobs/archive/messages-now.ts';
-import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
+import { countPlaces } from '../../jobs/archive/visibility.ts';
+import type { Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { countField, flagField, flagOf, textField, withEach, type Values } from '../../schema/field.ts';
+import { flagField, flagOf, textField, withEach, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
@@ -38,12 +38,11 @@ export default command({
     'Give --channel (a name, or a pasted link), or --all-channels: without either, only messages that the account itself received are kept. ' +
       'Other operators of messages fetch go into --narrow.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +
-      '--not, --since, --until and --limit select a part of each channel: give the same ones to every pull. Archived channels are not listed.',
+      '--not, --since and --until select a part of each channel: give the same ones to every pull. Archived channels are not listed.',
   ],
   args: { folder: folderArgument },
   options: {
     ...withEach(selecting, { see: 'messages fetch' }),
-    limit: countField('N', 'Maximum number of messages (default: every message)'),
     raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
     both: flagField('Keep both forms: rendered HTML and Markdown source'),
     files: flagField('Keep attached files too, now and in every later pull'),
@@ -106,7 +105,7 @@ export default command({
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
 
   show: {
-    columns: [...whole('folder'), 'messages', 'added', 'repaired', { name: 'channel', when: 'there', width: Infinity }],
+    columns: [...whole('folder'), 'messages', 'added', { name: 'channel', when: 'there', width: Infinity }],
     others: 'known',
     line: pulledLine,
   },
@@ -116,10 +115,9 @@ type PulledRow = Readonly<Partial<Record<string, unknown>>> & { readonly folder:
 
 /** `kitchen: 8 messages, 2 new, 1 of 2 attached files kept`. */
 function pulledLine({ folder, channel, status, messages, added, files, files_kept, ...counts }: PulledRow): string {
-  const { repaired, edited, moved, gone, back } = counts;
+  const { edited, moved, gone, back } = counts;
   const words = Object.entries({
     new: added,
-    repaired,
     edited,
     moved,
     'no longer visible': gone,
@@ -155,7 +153,7 @@ async function agreedPuller(
 /** A pull of cron and one by hand follow one another. */
 const mostWait = 600_000;
 
-type PullSelection = Values<typeof selecting> & Pick<SelectionValues, 'limit' | 'raw_content'>;
+type PullSelection = Values<typeof selecting> & Pick<SelectionValues, 'raw_content'>;
 
 type PullValues = PullSelection & {
   readonly folder: string;
@@ -196,17 +194,14 @@ async function pullFolder(
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
     const parts = { ...context, ...context.clock, ...context.record };
-    const which = recheck ? 'all' : 'changed';
-    const pulled = await pullArchive(chat, archive, order, { ...parts, isWhole: recheck, which });
-    const { head, added, repaired, read } = pulled;
-    const changes = recheck
-      ? tellChanges(await recheckArchive(chat, archive, head, { ...parts, seen: read }), context)
-      : {};
-    const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, parts);
+    const { added, rechecked } = await pullArchive(chat, archive, order, { ...parts, isRecheck: recheck === true });
+    const changes = rechecked && tellChanges(rechecked, context);
+    const limits = { which: recheck ? 'all' : 'changed', maxFileSize: maxFileBytes(max_file_size) } as const;
+    const kept = await keepFiles(chat, archive, limits, parts);
     if (!archive.head?.files) context.countFiles(kept.files);
-    if (head.history_limited) context.warn(limitedHistory);
+    if (archive.head?.history_limited) context.warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-    return { folder, messages, added, repaired, ...changes, ...kept };
+    return { folder, messages, added, ...changes, ...kept };
   } catch (cause) {
     throw await withNearNames(cause, selection?.narrow ?? [], chat);
   } finally {
@@ -237,7 +232,7 @@ const messagesText = (count: number): string => quantity(count, 'archived messag
 
 /** An archive without a range is of everything. */
 function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {
-  const isRange = [values.limit, values.since, values.until].some((value) => value !== undefined);
+  const isRange = values.since !== undefined || values.until !== undefined;
   const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
   if (narrow.length === 0)

@@ -78,18 +78,17 @@ async function* allProblemsOf(archive: Archive): AsyncGenerator<Problem> {
 type Problem = Omit<ArchiveProblem, 'kind'> & { readonly hint: string };
 
 /** What fixes a problem. */
-function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
-  if (kind === 'aside') return `Check the files that end in .damaged, and move them out of ${folder}.`;
+function hintOf({ kind, part, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
   if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
   // Nothing can be pulled while one of these is damaged.
   const known = problems.find((one) => one.kind === 'list' && one.file !== 'purge.ndjson')?.file;
   if (known !== undefined || kind === 'lost') return copyHint(known ?? 'parts.ndjson');
-  return pullHint(folder, { recheck: problem.startsWith(otherContent) });
+  // Attached files are fetched again; a plain pull does not read one whose size and time are as when it was verified.
+  return part === null ? pullHint(folder, { recheck: problem.startsWith(otherContent) }) : copyHint(file);
 }
 
-/** A plain pull does not read a file whose size and time are as when it was verified. */
 function pullHint(folder: string, options: { readonly recheck?: boolean } = {}): string {
   return `Run: ${commandLine('archive pull', [folder], options)}`;
 }

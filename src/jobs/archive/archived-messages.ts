@@ -129,7 +129,7 @@ async function* archived({ folder, parts }: ChosenArchive, form: ArchiveForm, si
       const { problem, messages } = await readPart(folder, part, form);
       if (problem !== undefined)
         throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${problem}`, {
-          hint: `Run: ${commandLine('archive pull', [folder])}`,
+          hint: `archive verify says what to do: ${commandLine('archive verify', [folder])}`,
           retryable: false,
         });
       const chosen = new Set(ids);

@@ -50,7 +50,7 @@ export async function* pullChannels<R extends object>(
       if (cause.kind === 'usage')
         hint = 'Give the options of the first pull, which are shown above, or name another folder.';
       if (status !== 'empty') tell(messageOf(cause));
-      const nothing = { folder: channel.folder, messages: null, added: 0, repaired: 0 };
+      const nothing = { folder: channel.folder, messages: null, added: 0 };
       yield { channel: channel.channel, status, ...nothing };
     }
   }

@@ -146,4 +146,4 @@ function isSelection(value: unknown): value is MessageSelection {
   return Array.isArray(value['narrow']) && isObject(value['form']) && rangeKinds.some((known) => known === kind);
 }
 
-const rangeKinds = ['newest', 'pages', 'times'] as const satisfies readonly Range['kind'][];
+const rangeKinds = ['pages', 'times'] as const satisfies readonly Range['kind'][];

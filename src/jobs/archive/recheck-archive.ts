@@ -1,101 +1,136 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
+// A recheck compares each archived message with what the server shows now, and records what differs
+// (docs/archive-format.md, Changes).
 import type { Message, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
+import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
-import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
-import type { PrivateSearch } from '../messages/messages-by-ids.ts';
-import { messagesNow, reasons } from './messages-now.ts';
-import { markdownOf } from './pull-pages.ts';
+import { hasId, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
+import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
 import { selectionIn } from './pull-order.ts';
+import { markdownOf } from './pull-pages.ts';
+import { reasons } from './visibility.ts';
 
-export type Rechecked = Awaited<ReturnType<typeof recheckArchive>>;
-
-interface RecheckParts {
+export interface RecheckParts {
   now(): Milliseconds;
   readonly search: PrivateSearch;
-  /** Messages that the pull before it has read: these are not asked for again. */
-  readonly seen: ReadonlyMap<number, RawMessage>;
 }
 
-/** Records what changed: edited, moved, gone (with the reason), or back. What is gone is requested again each time. */
-export async function recheckArchive(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
-  archive: OpenArchive,
-  head: ArchiveHead,
-  { now, search, seen: read }: RecheckParts,
-) {
-  const form = head.forms.includes('source') ? 'source' : 'rendered';
-  const selection = selectionIn(head);
-  const query = { ...selection.form, ...markdownOf(form) };
-  const recorded = recordedStates(archive.changes);
-  const reasonFor = reasonsOfAccount(chat, archive, head);
-  const all: ArchiveChange[] = [];
-  /** Messages that are no longer visible, by reason; those that were known to be gone included. */
-  const gone: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
-  const missing = new Map<number, { readonly part: ArchivePart; readonly why: ReasonGone; readonly isNew: boolean }>();
-  const isoNow = (): string => new Date(now()).toISOString();
-  const record = async (changes: readonly ArchiveChange[]): Promise<void> => {
-    await archive.record(changes);
-    all.push(...changes);
-  };
-  const compare = (
-    before: ReadonlyMap<number, MessageState>,
-    shown: ReadonlyMap<number, RawMessage>,
-  ): Promise<void> => {
-    const seen = isoNow();
-    return record(
-      [...shown.values()].flatMap((one) => {
-        const message = one.parse();
-        const state = before.get(message.id);
-        return state
-          ? changesOf(state, message, form).map((change) => ({ id: message.id, change, seen, message }))
-          : [];
-      }),
-    );
-  };
-  for (const part of archive.parts) {
-    const before = await statesIn(archive, part, form, recorded);
-    const known = { ids: [...before.keys()], seen: read, channelOf: channelsOf(before), reasonFor };
-    const found = await messagesNow(chat, selection, known, form);
-    for (const [id, reason] of found.gone) {
-      const earlier = before.get(id)?.why;
-      const why = lasting(earlier, reason) ?? reason;
-      missing.set(id, { part, why, isNew: why !== earlier });
+/** What a recheck recorded, and how many messages are no longer visible, those that were known to be gone included. */
+export interface Rechecked {
+  readonly changes: readonly ArchiveChange[];
+  readonly gone: Readonly<Record<ReasonGone, number>>;
+  /** Private channels in which some of these were not looked for. */
+  readonly unsearched: number;
+}
+
+/** A message's last version, and why it is gone. */
+interface MessageState {
+  readonly message: ArchivedMessage;
+  readonly why: ReasonGone | undefined;
+}
+
+export class Recheck {
+  readonly #chat: MessageChat;
+  readonly #archive: OpenArchive;
+  readonly #head: ArchiveHead;
+  readonly #parts: RecheckParts;
+  readonly #form: ArchiveForm;
+  readonly #changes: ArchiveChange[] = [];
+  /** The last state of each message that earlier changes tell. */
+  readonly #recorded = new Map<number, Partial<MessageState>>();
+  /** Archived messages that the server has not shown yet. */
+  readonly #missing: Set<number>;
+
+  constructor(chat: MessageChat, archive: OpenArchive, head: ArchiveHead, parts: RecheckParts) {
+    [this.#chat, this.#archive, this.#head, this.#parts] = [chat, archive, head, parts];
+    this.#form = head.forms.includes('source') ? 'source' : 'rendered';
+    this.#missing = new Set(archive.parts.flatMap(({ ids }) => ids));
+    for (const change of archive.changes) {
+      const message = change.message ?? this.#recorded.get(change.id)?.message;
+      this.#recorded.set(change.id, {
+        ...(message && { message }),
+        why: change.change === 'gone' ? change.why : undefined,
+      });
     }
-    await compare(before, found.shown);
   }
-  const moved = new Map<number, RawMessage>();
-  const open = [...missing].filter(([, { why }]) => why !== 'limit').map(([id]) => id);
-  const unsearched = await search.find(chat, query, open, (message) => moved.set(message.id, message));
-  for (const part of new Set([...moved.keys()].map((id) => missing.get(id)?.part)))
-    if (part) await compare(await statesIn(archive, part, form, recorded), moved);
-  const left = [...missing].filter(([id]) => !moved.has(id));
-  for (const [, { why }] of left) gone[why] += 1;
-  const seen = isoNow();
-  await record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
-  /** `unsearched`: private channels in which some of these were not looked for. */
-  return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
-}
 
-/** Why a message is gone: one that another account archived may never have been visible to this one. */
-function reasonsOfAccount(chat: Pick<ChatApi, 'messages'>, { parts }: OpenArchive, { adopted = 0 }: ArchiveHead) {
-  const ofOthers = new Set(parts.flatMap(({ part, ids }) => (part <= adopted ? ids : [])));
-  const reasonOf = reasons(chat);
-  return async (id: number, channel: number | undefined): Promise<ReasonGone> => {
-    const why = await reasonOf(id, channel);
-    return ofOthers.has(id) && why !== 'limit' ? 'account' : why;
-  };
-}
+  /** Records what is otherwise than archived of messages that the server shows, in the form of the recheck. */
+  async compare(shown: readonly RawMessage[]): Promise<void> {
+    const seen = this.#time();
+    const states = await this.#statesOf(shown.map(({ id }) => id));
+    const changes: ArchiveChange[] = [];
+    for (const raw of shown) {
+      const { id } = raw;
+      this.#missing.delete(id);
+      const [message, before] = [raw.parse(), states.get(id)];
+      for (const change of before ? changesOf(before, message, this.#form) : [])
+        changes.push({ id, change, seen, message });
+    }
+    await this.#record(changes);
+  }
 
-function channelsOf(states: ReadonlyMap<number, MessageState>) {
-  return (id: number): number | undefined => {
-    const channel = states.get(id)?.message['stream_id'];
-    return typeof channel === 'number' ? channel : undefined;
-  };
+  /** Searches what the selection did not show: in its channel, all public ones, what was received, private ones. */
+  async finish(): Promise<Rechecked> {
+    const query = { ...selectionIn(this.#head).form, ...markdownOf(this.#form) };
+    const reasonOf = reasons(this.#chat);
+    const gone = new Map<number, { readonly why: ReasonGone; readonly isNew: boolean }>();
+    for (const { part, ids } of [...this.#archive.parts]) {
+      const channels = new Map<number | undefined, number[]>();
+      for (const [id, { message, why: before }] of await this.#statesOf(ids.filter((id) => this.#missing.has(id)))) {
+        const channel = typeof message['stream_id'] === 'number' ? message['stream_id'] : undefined;
+        const reason = await reasonOf(id, channel);
+        if (reason !== 'limit') channels.set(channel, [...(channels.get(channel) ?? []), id]);
+        // One that another account archived may never have been visible to this one.
+        const now = part <= (this.#head.adopted ?? 0) && reason !== 'limit' ? 'account' : reason;
+        // What is gone keeps the reason for which it went, until that is disproved.
+        const why = now === 'unknown' ? now : (before ?? now);
+        gone.set(id, { why, isNew: why !== before });
+      }
+      const found: RawMessage[] = [];
+      for (const [channel, some] of channels)
+        for await (const message of findMessages(this.#chat, query, channel, some)) found.push(message);
+      await this.compare(found);
+    }
+    const open = [...this.#missing].filter((id) => gone.get(id)?.why !== 'limit');
+    const found: RawMessage[] = [];
+    const unsearched = await this.#parts.search.find(this.#chat, query, open, (message) => found.push(message));
+    await this.compare(found);
+    const seen = this.#time();
+    const left = [...gone].filter(([id]) => this.#missing.has(id));
+    await this.#record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
+    const counts: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
+    for (const [, { why }] of left) counts[why] += 1;
+    const most = left.reduce((highest, [id]) => Math.max(highest, unsearched.get(id) ?? 0), 0);
+    return { changes: this.#changes, gone: counts, unsearched: most };
+  }
+
+  #time(): string {
+    return new Date(this.#parts.now()).toISOString();
+  }
+
+  async #record(changes: readonly ArchiveChange[]): Promise<void> {
+    await this.#archive.record(changes);
+    this.#changes.push(...changes);
+  }
+
+  /** The states of archived messages. @throws Failure config where a file was damaged meanwhile */
+  async #statesOf(ids: readonly number[]): Promise<Map<number, MessageState>> {
+    const states = new Map<number, MessageState>();
+    const wanted = new Set(ids);
+    for (const part of this.#archive.parts) {
+      if (!ids.some((id) => hasId(part.ids, id))) continue;
+      const { messages, problem } = await readPart(this.#archive.folder, part, this.#form);
+      const file = part[this.#form]?.file ?? this.#form;
+      if (problem !== undefined) throw damagedFile(this.#archive.folder, { file, problem });
+      for (const { message: archived } of messages) {
+        const { message = archived, why } = this.#recorded.get(archived.id) ?? {};
+        if (wanted.has(archived.id)) states.set(archived.id, { message, why });
+      }
+    }
+    return states;
+  }
 }
 
 /** What is otherwise than the archive has it of a message that is shown. */
@@ -105,36 +140,6 @@ function changesOf({ message: before, why }: MessageState, now: Message, form: A
     ...(isEdited(before, now, form) ? (['edited'] as const) : []),
     ...(isMoved(before, now) ? (['moved'] as const) : []),
   ];
-}
-
-/** Reads the states of the messages of a part. @throws Failure unavailable where its file was damaged meanwhile */
-async function statesIn({ folder }: OpenArchive, part: ArchivePart, form: ArchiveForm, recorded: RecordedStates) {
-  const read = await readPart(folder, part, form);
-  if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
-  const states = new Map<number, MessageState>();
-  for (const { message: archived } of read.messages) {
-    const { message = archived, why } = recorded.get(archived.id) ?? {};
-    states.set(archived.id, { message, why });
-  }
-  return states;
-}
-
-type RecordedStates = ReturnType<typeof recordedStates>;
-
-/** The last state of each message that changes tell. */
-function recordedStates(changes: readonly ArchiveChange[]) {
-  const recorded = new Map<number, { readonly [K in keyof MessageState]: MessageState[K] | undefined }>();
-  for (const change of changes) {
-    const why = change.change === 'gone' ? change.why : undefined;
-    recorded.set(change.id, { message: change.message ?? recorded.get(change.id)?.message, why });
-  }
-  return recorded;
-}
-
-/** A message's last version, and why it is gone. */
-interface MessageState {
-  readonly message: ArchivedMessage;
-  readonly why: ReasonGone | undefined;
 }
 
 /** The source changes with an edit only; the rendered text also where the server adds a preview later. */
@@ -147,9 +152,4 @@ function isMoved(before: ArchivedMessage, now: Message): boolean {
   // Clients that do not declare the empty topic see a name in its place.
   const [known, name] = [before, now].map(({ subject }) => subject || emptyTopicName);
   return before['stream_id'] !== now['stream_id'] || known !== name;
-}
-
-/** What is gone keeps the reason for which it went, until that is disproved. */
-function lasting(before: ReasonGone | undefined, now: ReasonGone | undefined): ReasonGone | undefined {
-  return now === undefined || now === 'unknown' ? now : (before ?? now);
 }

@@ -79,7 +79,7 @@ export function portions(ids: readonly number[], { narrow = [] }: MessageQuery):
 
 // Narrows to search known messages in: a server shows shared history only in a channel or all public ones.
 
-export const inChannel = (operand: number) => [{ operator: 'channel', operand }];
+export const inChannel = (operand: number | string) => [{ operator: 'channel', operand }];
 export const inPublicChannels = [{ operator: 'channels', operand: 'public' }];
 export const received: readonly object[] = [];
 
@@ -101,6 +101,19 @@ export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids
     // An old server shows neighbours too.
     yield* page.messages.filter(({ id }) => asked.has(id));
   }
+}
+
+/** Those that the server shows in their channel, all public ones, or what was received; undefined: direct messages. */
+export async function* findMessages(
+  chat: MessageChat,
+  form: MessageQuery,
+  channel: number | string | undefined,
+  ids: readonly number[],
+) {
+  const open = new Set(ids);
+  for (const narrow of channel === undefined ? [received] : [inChannel(channel), inPublicChannels, received])
+    for await (const message of messagesOfIds(chat, { ...form, narrow }, [...open]))
+      if (open.delete(message.id)) yield message;
 }
 
 /** The answer; undefined where a narrow names a channel that the account does not see, or does not exist. */

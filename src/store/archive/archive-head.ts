@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { jsonIn, isObject, writeJson } from '../../core/json.ts';
-import { exists, hashOf, ifThere, readBytes, refuseNewer, writePrivate } from '../disk/files.ts';
+import { hashOf, ifThere, readBytes, refuseNewer, writePrivate } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private.ts';
 import { fileRecordIn, filesFolder } from './kept-file.ts';
 import { changeIn, readList, type LineList } from './line-file.ts';
@@ -219,16 +219,4 @@ export function unfinishedIn({ state }: Manifest, lists: Lists): FileDamage[] {
 export function isSealed(lists: Lists, manifest: Manifest): boolean {
   const name = 'parts.ndjson';
   return manifest.state.lists[name] !== undefined && damageOf(name, lists[name], manifest).length === 0;
-}
-
-export function isKeptAside(name: string): boolean {
-  return /\.ndjson\.damaged(-\d+)?$/.test(name);
-}
-
-/** Copies a damaged file and returns the free name: a crash in its repair loses nothing. @throws Failure unavailable */
-export async function keepAside(folder: string, file: string, bytes: Buffer): Promise<string> {
-  let name = `${file}.damaged`;
-  for (let count = 2; await exists(join(folder, name)); count += 1) name = `${file}.damaged-${count}`;
-  await writePrivate(join(folder, name), bytes);
-  return name;
 }

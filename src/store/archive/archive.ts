@@ -9,7 +9,6 @@ import {
   archiveVersion,
   ascend,
   damageOf,
-  isKeptAside,
   isSealed,
   partsIn,
   readLists,
@@ -43,9 +42,9 @@ export interface Archive extends ArchiveContent {
 export interface ArchiveProblem extends FileDamage {
   /**
    * `list`: archive.json or a list is damaged; `lost`: a part's line is lost; `unfinished`: the last run did not end,
-   * and the archive may lack what the server had; `aside`: a repair left the file; `foreign`: it is not of the archive.
+   * and the archive may lack what the server had; `foreign`: it is not of the archive.
    */
-  readonly kind: 'list' | 'lost' | 'unfinished' | 'content' | 'aside' | 'foreign';
+  readonly kind: 'list' | 'lost' | 'unfinished' | 'content' | 'foreign';
   /** The number of the part; null where it is not about one part. */
   readonly part: number | null;
   /** Ids of the messages that have to be fetched again, as `first-last`; null for none. */
@@ -121,7 +120,6 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   const next = (parts.at(-1)?.part ?? 0) + 1;
   const problemOfName = (file: string): ArchiveProblem[] => {
     const part = partNumberIn(file);
-    if (isKeptAside(file)) return [problem('aside', file, keptAside)];
     if (part === undefined) return isStrange(file) ? [problem('foreign', file, strangeFile)] : [];
     if (listed.has(file)) return [];
     // The next pull lists the files of the next part where they are whole, or writes over them.
@@ -213,11 +211,10 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
   }
   yield* archive.problems.filter(({ kind }) => kind === 'lost');
   yield* problemsOfKept(archive);
-  yield* archive.problems.filter(({ kind }) => kind === 'aside' || kind === 'foreign');
+  yield* archive.problems.filter(({ kind }) => kind === 'foreign');
 }
 
 const strangeFile = 'it does not belong to the archive';
-const keptAside = 'a repair could not recover all of this damaged file';
 
 async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<ArchiveProblem> {
   const kept = [...files.values()].filter(isKept);

@@ -101,7 +101,8 @@ export class OpenArchive implements ArchiveContent {
     return part;
   }
 
-  async repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
+  /** Adds a form to a part that has another one. */
+  async addForm(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
     await this.#confirmInPlace();
     const attached = [...new Set([...part.attached, ...uploadsOf(messages, this.#site())])];
     await this.#list(await written(this.folder, { ...part, attached }, { [form]: messages }), [form]);

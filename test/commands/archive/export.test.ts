@@ -176,9 +176,10 @@ describe('archive export', () => {
 
   test('--to the folder of an earlier, longer export removes its further pages', async () => {
     const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 2500)) });
+    const since = new Date(Number(server.messages[2490]?.timestamp) * 1000).toISOString();
     const [long, short] = [join(emptyHome(), 'long'), join(emptyHome(), 'short')];
     await server.run(`archive pull ${long} --channel 5`);
-    await server.run(`archive pull ${short} --channel 5 --limit 10`);
+    await server.run(`archive pull ${short} --channel 5 --since ${since}`);
     const out = join(emptyHome(), 'pages/');
     await server.run(`archive export ${long} -o html --to ${out}`);
     const before = readdirSync(out).sort();

@@ -105,7 +105,7 @@ test('a channel of which nothing is visible is named, leaves no folder, and is n
   const { exitCode, stdout, stderr } = await server.run(`archive pull ${folder} --all-channels -o csv`);
 
   expect(exitCode).toBe(0);
-  expect(stdout).toContain(`${join(folder, '8-empty')},,0,0,empty,not visible`);
+  expect(stdout).toContain(`${join(folder, '8-empty')},,0,empty,not visible`);
   expect(stderr).toContain("channel 'empty' (id 8): ");
   expect(stderr).toContain('2 channels, 1 not visible');
   expect(readdirSync(folder)).toEqual(['5-kitchen']);
@@ -162,7 +162,7 @@ test('a channel that is merely empty is no news', async () => {
   const { exitCode, stdout, stderr } = await server.run(`archive pull ${folder} --all-channels -o csv`);
 
   expect(exitCode).toBe(0);
-  expect(stdout).toContain(`${join(folder, '8-attic')},,0,0,attic,empty`);
+  expect(stdout).toContain(`${join(folder, '8-attic')},,0,attic,empty`);
   expect(stderr).not.toContain('attic');
   expect(stderr).toContain('2 channels\n');
 });

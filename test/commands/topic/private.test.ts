@@ -1,4 +1,3 @@
-import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf, type ServedMessage } from '../../helpers/chat-server.ts';
@@ -148,24 +147,6 @@ test('a recheck finds what was moved into a private channel, and takes back what
   expect(JSON.parse(after.stdout)).toMatchObject({ gone: 0, moved: 50, back: 50 });
   expect(after.stderr).toContain('1 archived message is no longer visible');
   expect(JSON.parse(again.stdout)).toMatchObject({ gone: 0, moved: 0, back: 0, edited: 0 });
-});
-
-test('the repair of a part finds its messages there too', async () => {
-  const server = await openChatServer({
-    messages: [...topicOf('lunch', [1, 2, 3]), ...topicOf('x', [99], vault)],
-    unreceived: [9],
-    channels: [kitchen, vault],
-  });
-  const folder = join(emptyHome(), 'archive');
-  await server.run(`archive pull ${folder} --channel 5`);
-  const part = join(folder, 'rendered-000001.ndjson');
-  rmSync(part);
-  moveTo(server.messages, [2]);
-
-  const { exitCode } = await server.run(`archive pull ${folder} -o json`);
-
-  expect(readFileSync(part, 'utf8').match(/"id":\d+/g)).toEqual(['"id":1', '"id":2', '"id":3']);
-  expect(exitCode).toBe(0);
 });
 
 test('the sandbox shows what an account did not receive in a private channel with shared history by a narrow on it alone', async () => {

@@ -1,86 +1,16 @@
+// What of a selection the account can see, and why archived messages are no longer shown.
 import type { MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ReasonGone } from '../../store/archive/line-file.ts';
-import type { ArchiveForm } from '../../store/archive/part.ts';
-import {
-  unlessClosed,
-  findsByIds,
-  inChannel,
-  inPublicChannels,
-  messagesOfIds,
-  received,
-  type MessageChat,
-} from '../messages/messages-by-ids.ts';
+import { findMessages, inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
+import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { placeNarrow } from '../messages/places.ts';
-import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
+import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { selectionIn } from './pull-order.ts';
-import { markdownOf, messagesAmong } from './pull-pages.ts';
-
-interface Known {
-  /** Ascending. */
-  readonly ids: readonly number[];
-  /** The channel that a message was in; undefined for a direct message. */
-  readonly channelOf: (id: number) => number | undefined;
-  /** What was read of them just now, in the same form. */
-  readonly seen?: ReadonlyMap<number, RawMessage>;
-  /** Why a message that is not shown is gone. */
-  readonly reasonFor: (id: number, channel: number | undefined) => Promise<ReasonGone>;
-}
-
-/**
- * Requests archived messages: those shown, and why others are gone. Those that left the selection are searched in their
- * channel, all public channels and what the account received.
- */
-export async function messagesNow(
-  chat: MessageChat,
-  selection: MessageSelection,
-  { ids: all, channelOf, reasonFor, seen }: Known,
-  form: ArchiveForm,
-) {
-  const shown = new Map<number, RawMessage>();
-  for (const id of all) {
-    const message = seen?.get(id);
-    if (message) shown.set(id, message);
-  }
-  const ids = all.filter((id) => !shown.has(id));
-  const gone = new Map<number, ReasonGone>();
-  const query = { ...selection.form, ...markdownOf(form) };
-  const byIds = () => messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids);
-  const among = () => messagesAmong(chat, selection, ids, form);
-  const found = ids.length === 0 ? [] : (await findsByIds(chat)) ? byIds() : await among();
-  for await (const message of found) shown.set(message.id, message);
-  for (const id of ids) if (!shown.has(id)) gone.set(id, await reasonFor(id, channelOf(id)));
-  for (const { narrow, holds } of scopesOf([...gone.keys()], channelOf)) {
-    const missing = [...gone].filter(([id, why]) => why !== 'limit' && holds(id)).map(([id]) => id);
-    for await (const message of messagesOfIds(chat, { ...query, narrow }, missing)) {
-      shown.set(message.id, message);
-      gone.delete(message.id);
-    }
-  }
-  return { shown, gone };
-}
-
-/** A narrow to search in, and which of the messages it may hold. */
-interface Scope {
-  readonly narrow: readonly unknown[];
-  readonly holds: (id: number) => boolean;
-}
-
-function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
-  const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
-  return [
-    ...channels.map((channel) => {
-      return { narrow: inChannel(channel), holds: (id: number) => channelOf(id) === channel };
-    }),
-    { narrow: inPublicChannels, holds: (id: number) => channelOf(id) !== undefined },
-    { narrow: received, holds: () => true },
-  ];
-}
 
 /**
  * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
@@ -120,7 +50,7 @@ interface SelectionLook {
   warn(text: string): void;
   /** Whether something was archived before. */
   readonly isBegun: boolean;
-  readonly isOfAll: boolean;
+  readonly isOfAll?: boolean;
 }
 
 /** Says which channel or topic of a selection is not visible. @throws Failure not_found for a new archive */
@@ -167,33 +97,28 @@ export async function lookForLast(
   const { narrow } = selectionIn(head);
   const [channel] = channelsIn(narrow);
   if (channel === undefined || operandsIn(narrow, 'topic').length === 0) return;
-  const scopes = [[{ operator: 'channel', operand: channel }], inPublicChannels, received];
-  for (const scope of scopes)
-    for await (const message of messagesOfIds(chat, { narrow: scope }, [last])) {
-      const place = countPlaces([message.text.parse()].filter(isObject)).replace(/ \(1\)$/, '');
-      warn(
-        `the last archived message, ${last}, is in ${place} now: new messages of its topic are not archived here; ` +
-          'archive pull --recheck records what was moved',
-      );
-      return;
-    }
+  for await (const message of findMessages(chat, {}, channel, [last]))
+    warn(
+      `the last archived message, ${last}, is in ${placeOf(message)} now: new messages of its topic are not archived here; ` +
+        'archive pull --recheck records what was moved',
+    );
+}
+
+/** A message as far as it says where it is. */
+type MessagePlace = Readonly<Record<string, unknown>> | RawMessage;
+
+function placeOf({ display_recipient: channel, subject }: MessagePlace): string {
+  return `#${String(channel)} > ${String(subject)}`;
 }
 
 /** Places of channels and topics, the most frequent first, each with its number. */
-export function countPlaces(places: readonly JsonObject[]): string {
+export function countPlaces(places: readonly MessagePlace[]): string {
   const counts = new Map<string, number>();
-  for (const { display_recipient: channel, subject } of places) {
-    const place = `#${String(channel)} > ${String(subject)}`;
-    counts.set(place, (counts.get(place) ?? 0) + 1);
-  }
+  for (const place of places.map(placeOf)) counts.set(place, (counts.get(place) ?? 0) + 1);
   const sorted = [...counts].sort(([, one], [, other]) => other - one);
+  const named = sorted.slice(0, mostPlaces).map(([place, count]) => `${place} (${count})`);
   const more = sorted.length > mostPlaces ? `, and ${sorted.length - mostPlaces} more places` : '';
-  return (
-    sorted
-      .slice(0, mostPlaces)
-      .map(([place, count]) => `${place} (${count})`)
-      .join(', ') + more
-  );
+  return named.join(', ') + more;
 }
 
 const mostPlaces = 5;
