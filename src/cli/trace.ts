@@ -37,7 +37,7 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
   return (event) => {
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;
     const asked = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
-    const line = event.kind === 'slow' ? `no answer from ${event.host} for 10 s` : (asked ?? progressOf(event));
+    const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : (asked ?? progressOf(event));
     if (isTransient && (line !== undefined || isShown)) messages.status(line);
     isShown = line !== undefined;
     if (isTransient || line === undefined || said.has(event.kind)) return;

@@ -9,7 +9,7 @@ export default command({
   about: [
     'Checks the configuration and its file modes, the folder of records and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the clock, the key, and the feature level ' +
-      'of a chat server (the number of its API, which grows with each change). Each server gets one request of at most ten seconds (--retries, --timeout). The exit code is that of the first problem.',
+      'of a chat server (the number of its API, which grows with each change). Each server gets one request of at most ten seconds (--retries, --timeout). It exits with the code of the first problem.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor -o json'],

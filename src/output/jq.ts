@@ -27,7 +27,7 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
     const problems = problemsIn(compiled.stderr).replace(/, line (\d+)/g, (place, line) =>
       preamble === '' ? place : `, line ${Number(line) - 1}`,
     );
-    throw usage(`--jq: ${problems}`, 'The language is that of jq 1.8.');
+    throw usage(`--jq: ${problems}`, 'It uses the syntax of jq 1.8.');
   }
   return async (json: string) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);

@@ -18,7 +18,7 @@ export function parseLedgerUrl(text: string): Readonly<Partial<Record<(typeof pa
     );
   const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
   if (unknown.length > 0 || url.hash !== '')
-    throw usage('the URL of the ledger has an unknown parameter', `Known are ${parameters.join(', ')}.`);
+    throw usage('the URL of the ledger has an unknown parameter', `Supported: ${parameters.join(', ')}.`);
   const host = url.hostname === noHost ? '' : decode(url.hostname.replace(/^\[(.*)\]$/, '$1'));
   const parts = { host, port: url.port, user: decode(url.username), dbname: decode(url.pathname.slice(1)) };
   return Object.fromEntries([...Object.entries(parts).filter(([, text]) => text !== ''), ...url.searchParams]);

@@ -66,7 +66,7 @@ export const profileSettings = {
     key_field: {
       kind: 'string',
       placeholder: 'FIELD',
-      help: "Licensing: the field of the server's answers that holds the license key (default: found by itself)",
+      help: 'Licensing: the field of responses that contains the license key (default: detected)',
     },
     ledger: {
       kind: 'string',

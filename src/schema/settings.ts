@@ -19,7 +19,7 @@ const automatic = 'automatic | always | never';
 /** Every user setting of PATCH /settings. Strings and secrets go unchanged, others as JSON (docs/apis.md, Settings). */
 export const settings = {
   full_name: text('New display name; ignored where the organization forbids name changes'),
-  email: text('New address; takes effect only after the confirmation link sent to it is followed'),
+  email: text('New address; takes effect once the confirmation link sent to it is opened'),
   old_password: { kind: 'secret', help: 'Current password (or directory-service password); needed with new_password' },
   new_password: { kind: 'secret', help: 'New password; needs old_password' },
   twenty_four_hour_time: flagField('24-hour time display'),

@@ -64,7 +64,7 @@ function readUrl(label: string, text: string): URL {
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')
-    throw usage(`${label} holds a user name or password`, 'Leave them out; the key is asked for.');
+    throw usage(`${label} holds a user name or password`, 'Leave them out; chatelaine prompts for the key.');
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw usage(`${label} '${text}' is neither https nor http`);
   if (/[?#]/.test(text)) throw usage(`${label} holds a query or fragment`, 'Leave out ? and # and what follows.');

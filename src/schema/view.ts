@@ -21,7 +21,7 @@ export const builtInViews = [
 
 export const viewFields = {
   fragment: {
-    ...textField('FRAGMENT', "What follows # in the view's URL, with or without #, or the whole URL"),
+    ...textField('FRAGMENT', "What follows # in the view's URL, with or without #, or the complete URL"),
     required: true,
     suggest: builtInViews,
   },

@@ -117,7 +117,7 @@ test('a dumb terminal gets lines', () => {
 });
 
 test.each([
-  ['', `no answer from licenses.test for 10 s${takeAway}`],
+  ['', `no response from licenses.test for 10 s${takeAway}`],
   [' --quiet', ''],
 ])('a slow answer is said on a terminal until it comes: license list%s', async (option, said) => {
   const service = fakeService();

@@ -119,7 +119,7 @@ test('a command is described in the form that programs read', async () => {
         many: true,
         placeholder: 'FRAGMENT',
         suggest: builtInViews,
-        help: "What follows # in the view's URL, with or without #, or the whole URL",
+        help: "What follows # in the view's URL, with or without #, or the complete URL",
       },
     ],
     options: [],

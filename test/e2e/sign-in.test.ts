@@ -75,7 +75,7 @@ describe('--password', () => {
 
   test.each([
     ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
-    ['--password --no-input', '--password asks for it on a terminal, and there is none'],
+    ['--password --no-input', '--password needs a terminal to ask for it'],
   ])('%s is exit 2', needs('terminals'), async (words, message) => {
     const { exitCode, output, requests } = await signIn(words);
 

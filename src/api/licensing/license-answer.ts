@@ -139,8 +139,8 @@ function wordOf(value: unknown): string {
 /** The answer is of this API, but not what was asked for: names the fields that it has. */
 export function unreadable(answer: Answer, what: string): Failure {
   const names = isObject(answer.body) ? Object.keys(answer.body).join(', ') : '';
-  const fields = names === '' ? '' : ` (its fields: ${names})`;
-  return new Failure('unavailable', `the licensing API answered ${what}${fields}`, {
+  const fields = names === '' ? '' : ` (fields: ${names})`;
+  return new Failure('unavailable', `the response of the licensing API contains ${what}${fields}`, {
     hint: 'Check the base URL of the profile.',
     http: answer.http,
     retryable: false,

@@ -31,7 +31,7 @@ const rawOptions = {
 } as const satisfies Fields;
 
 const rawRules = [
-  'The response is printed unchanged, whatever -o says; --jq filters it. A response other than 2xx is printed too, and the exit code is that ' +
+  'The response is printed unchanged, whatever -o says; --jq filters it. A response other than 2xx is printed too, and the command exits with the code ' +
     'of its error; with --jq only the error is shown. A 2xx is a success whatever its body says.',
   'The command uses the same credential, time limits, and redaction as every other command. A read-only profile refuses everything ' +
     'but GET, and --dry-run shows the request of a write. A path that leaves the server or the API is refused.',

@@ -65,7 +65,7 @@ export async function readKey(
   if (source.api_key_stdin) return context.keys.fromInput();
   if (source.password && profile.kind === 'chat') {
     if (!context.terminal.canAsk())
-      throw usage('--password asks for it on a terminal, and there is none', 'Give the key with --api-key-stdin.');
+      throw usage('--password needs a terminal to ask for it', 'Give the key with --api-key-stdin.');
     return context.keys.fromPassword(profile, await context.terminal.secret(`Password of ${profile.email}:`), headers);
   }
   if (context.terminal.canAsk()) context.say(keyPlaces[profile.kind]);

@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 export default command({
   about: [
     'Creates the schema chatelaine in the database that CHATELAINE_LEDGER or the profile names, in one transaction. Running it again changes nothing. ' +
-      "If the ledger's version is not that of this program, the exit code is 3.",
+      'If the ledger has a version that this program cannot use, it exits with 3.',
     'The role that runs it needs CREATE on the database, and owns the schema. A role that only uses the ledger needs: ' +
       'GRANT USAGE ON SCHEMA chatelaine TO role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO role.',
     'With --dry-run it prints the SQL, so that somebody else can run it: for the configured ledger, or for a new one if none is ' +

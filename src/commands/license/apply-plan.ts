@@ -140,7 +140,7 @@ export function refusePlan(plan: Plan, job: Job): void {
 /** Notes the doubts of a plan: users whom only a list does not show, and names that may have been corrected. */
 export function noteDoubts(plan: Plan, { note }: Terminal): void {
   if (plan.unsure > 0)
-    note(`${quantity(plan.unsure, 'user')} to create: not in the list, and looked up one by one before each request`);
+    note(`${quantity(plan.unsure, 'user')} to create: not in the list; each is looked up before its request`);
   const pairs = correctedNames(plan);
   const [first] = pairs;
   if (!first) return;

@@ -196,7 +196,7 @@ export async function refuseSecond(
   const { open } = found.shows === 'licenses' ? noWrites : await places.store.known(user);
   if (!other && !open) return;
   const shown =
-    found.shows === 'licenses' ? `${remote_user} has a license already` : other && similarTo(other, remote_user);
+    found.shows === 'licenses' ? `${remote_user} already has a license` : other && similarTo(other, remote_user);
   const has = (other && shown) || (open && openInWords(user, open)) || '';
   throw new Failure('rejected', `${has}: nothing was changed`, {
     hint: 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',

@@ -16,7 +16,7 @@ export default command({
   about: [
     'Standard error says what changed, as in resized 4 -> 6, and which command reverts it.',
     'Only the fields that you give are changed. --app-code is the new value here; it does not choose a credential.',
-    'If the new --remote-user has another license already, nothing is changed (exit code 6).',
+    'If the new --remote-user already has another license, nothing is changed (exit code 6).',
     'Without the key, license rename U NEW renames, and license ensure --remote-user U --size-allowance N resizes.',
     'With --match, the licenses of all users whose names match get the new size. Retired licenses stay unchanged. On a terminal the command shows the changes and asks.',
   ],

@@ -109,7 +109,7 @@ function inSpan(span: Readonly<Record<'since' | 'until', string | undefined>>, c
     if (!Number.isNaN(moment)) return moment >= (since ?? -Infinity) && moment < (until ?? Infinity);
     const flag = since === undefined ? '--until' : '--since';
     throw new Failure('rejected', `${flag}: the server does not say when a license was created`, {
-      hint: `What this computer issued is in its record: ${commandLine('license history', [], span)}`,
+      hint: `What this computer issued is in its history: ${commandLine('license history', [], span)}`,
     });
   };
 }

@@ -7,7 +7,7 @@ import { command, type NamelessCommand } from '../command.ts';
 
 export const aboutBuiltIn =
   `Built-in views are ${builtInViews.join(', ')}; you can pin and hide them, but not rename them; one that the server has not stored yet is created. ` +
-  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL.';
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the complete URL.';
 
 export default pinning({ is_pinned: true }, [
   'chatelaine view pin narrow/is/starred',

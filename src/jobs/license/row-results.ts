@@ -84,7 +84,7 @@ export function countOutcomes({ where, again }: { readonly where: string; readon
 /** What goes on with users whose answered license no list shows. */
 function wayOut([first, ...others]: readonly RowResult[]): string {
   if (!first) return '';
-  const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;
+  const more = `The same applies to ${others.length} more users: each needs its own --send-again USER.`;
   return [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
 }
 

@@ -95,7 +95,7 @@ function checkTogether(names: ReadonlySet<string>): void {
   if (!names.has('target_users')) return;
   if (own.length > 0)
     throw usage(
-      `target_users changes other users, ${own.join(', ')} the account that is signed in`,
+      `target_users is about other users, and ${own.join(', ')} about the account that is signed in`,
       'Use two commands: nothing was sent.',
     );
   if (names.size === 1) throw usage('target_users without a setting changes nothing', 'Give NAME=VALUE too.');

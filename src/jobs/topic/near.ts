@@ -39,7 +39,7 @@ function nearUsers(users: readonly JsonObject[], wanted: string, before: string)
 /** One of several users of a conversation whom the server does not list: the others are sent as ids. */
 export function unlistedUser(wanted: string, users: readonly JsonObject[]): Failure {
   return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '') ?? ''}`, {
-    hint: 'Users of one conversation are sent as ids where one is typed as an id or a name: give all as ids, or all as addresses.',
+    hint: 'If one user of a conversation is given as an id or a name, all are sent as ids: give all as ids, or all as addresses.',
   });
 }
 

@@ -178,7 +178,7 @@ function refuseUnknown(names: readonly string[], stored: ReadonlyMap<string, unk
 
 function unknownProfile(name: string, names: readonly string[]): Failure {
   return new Failure('config', `there is no profile '${name}'`, {
-    hint: names.length === 0 ? 'Create one with: chatelaine auth login' : `Stored are: ${names.join(', ')}.`,
+    hint: names.length === 0 ? 'Create one with: chatelaine auth login' : `Stored: ${names.join(', ')}.`,
   });
 }
 

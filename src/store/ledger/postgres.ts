@@ -145,7 +145,7 @@ async function configOf(address: LedgerAddress, connecting: Connecting, socket: 
     stream: () => socket,
     password() {
       if (password) return password.reveal();
-      throw new Failure('config', `the ledger ${address.name} asks for a password of ${user}, and none is known`, {
+      throw new Failure('config', `the ledger ${address.name} needs a password for ${user}, and none is set`, {
         hint: 'Set PGPASSWORD, or write the password into ~/.pgpass (PGPASSFILE).',
       });
     },
@@ -202,7 +202,7 @@ function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readon
     ],
     '53300': [
       'unavailable',
-      `the ledger ${name} takes no more connections`,
+      `the ledger ${name} accepts no more connections`,
       'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
     ],
   };

@@ -135,7 +135,7 @@ function slipIn(names: readonly string[], values: Cells): Fault | undefined {
     if (sign === undefined) continue;
     const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
     const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
-    const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
+    const hint = 'Look for a quote that is not closed. Only JSON can give a name that contains one.';
     return { reason: `${name} holds ${held}`, hint };
   }
   return undefined;

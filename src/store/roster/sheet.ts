@@ -128,7 +128,7 @@ function numberOf(value: string, style: NumberStyle, epoch: Epoch): SheetCell {
   if (Math.abs(number) >= tooLong)
     return other(value, 'a number of more than 15 digits, of which a spreadsheet keeps 15', asText);
   if (!Number.isInteger(number))
-    return other(value, `${number}, which is no whole number`, 'Type a whole number.', 'a fraction');
+    return other(value, `${number}, which is not a whole number`, 'Type a whole number.', 'a fraction');
   const digits = String(number);
   const shown = digits.padStart(style, '0');
   return shown === digits

@@ -80,7 +80,7 @@ function contentOf(bytes: Buffer, at: number, maxBytes: number): Buffer {
   const start = headerAt + 30 + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28);
   const packed = bytes.subarray(start, start + packedSize);
   if (packed.length < packedSize) throw damaged('it is cut off');
-  if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is not known`);
+  if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is unknown`);
   const content = method === 0 ? packed : inflate(packed, maxBytes);
   if (crc32(content) !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
   return content;

@@ -369,7 +369,7 @@ describe('with a database', needs('postgresql'), () => {
     const none = await status({});
     expect([none.exitCode, none.error?.message]).toEqual([
       3,
-      expect.stringContaining('asks for a password of secretive'),
+      expect.stringContaining('needs a password for secretive'),
     ]);
     const wrong = await status({ PGPASSWORD: 'not-this-one' });
     expect([wrong.exitCode, wrong.error?.code]).toEqual([4, 'auth']);

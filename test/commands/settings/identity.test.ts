@@ -22,7 +22,7 @@ describe('target_users', () => {
     const { exitCode, error } = await run(service, ['settings', 'set', word, '--raw', target, '-o', 'json']);
 
     expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toBe(`target_users changes other users, ${name} the account that is signed in`);
+    expect(error?.message).toBe(`target_users is about other users, and ${name} about the account that is signed in`);
   });
 
   test('beside passwords and raw names too', async () => {

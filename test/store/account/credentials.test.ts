@@ -227,7 +227,7 @@ test.each<[string, Environment, string, string]>([
 });
 
 test.each<[string, LicensingChoice, string, string, string]>([
-  ['an unknown profile', { profile: 'x' }, 'config', "there is no profile 'x'", 'Stored are: app, second, chat.'],
+  ['an unknown profile', { profile: 'x' }, 'config', "there is no profile 'x'", 'Stored: app, second, chat.'],
   [
     'a profile of the other kind',
     { profile: 'chat' },

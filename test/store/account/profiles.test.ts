@@ -161,7 +161,7 @@ test.each(['toString', '__proto__'])('%s is not found where nothing of that name
   expect(await failureOf(() => profiles.use(name))).toEqual({
     kind: 'config',
     message: `there is no profile '${name}'`,
-    hint: 'Stored are: app.',
+    hint: 'Stored: app.',
   });
 });
 

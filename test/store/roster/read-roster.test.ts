@@ -59,7 +59,7 @@ describe('a control character in a name', () => {
     expect(await failureOf(() => read('roster.csv', inName(sign)))).toEqual({
       kind: 'usage',
       message: `roster.csv:3: remote_user holds ${named}`,
-      hint: 'Look for a quote that is not closed. A name that is meant so can be given in JSON.',
+      hint: 'Look for a quote that is not closed. Only JSON can give a name that contains one.',
     });
   });
 

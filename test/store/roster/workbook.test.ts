@@ -229,7 +229,7 @@ describe('a workbook with a cell that is no user or size', () => {
     ['hours', withSize('<c s="1"><v>4</v></c>', { styles: dates('[h]') }), 'a date', asText],
     ['a boolean', withSize('<c t="b"><v>1</v></c>'), 'a boolean', 'Type the value as text.'],
     ['an error', withSize('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>'), 'the error #DIV/0!', 'Mend its formula.'],
-    ['a fraction', withSize('<c><v>2.5</v></c>'), '2.5, which is no whole number', 'Type a whole number.'],
+    ['a fraction', withSize('<c><v>2.5</v></c>'), '2.5, which is not a whole number', 'Type a whole number.'],
     [
       'a formula without a result',
       withSize('<c><f>2+2</f></c>'),
