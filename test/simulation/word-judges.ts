@@ -238,8 +238,7 @@ function untold(ended: Ended): string[] {
   return computers.flatMap((computer) => {
     const { name, processes } = computer;
     const ends = historyOf(computer).flatMap(({ event, remote_user, license_code_end }) => {
-      const isTold = event === 'created' || event === 'found';
-      return isTold && license_code_end !== undefined ? [`${remote_user} ${license_code_end}`] : [];
+      return event === 'created' && license_code_end !== undefined ? [`${remote_user} ${license_code_end}`] : [];
     });
     const created = createdIn(ended).filter(({ run }) => processes.includes(run));
     return [...new Set(created.map(({ user, code }) => `${user} ${code}`))].flatMap((one) => {

@@ -99,11 +99,6 @@ export function notShown({ license, license_is, http, redirect }: AnsweredCreati
   return uncertain(redirect ?? `${said}${differences}`, { http });
 }
 
-export function otherKey({ remote_user }: LicenseFields, answered: License, listed: License): string {
-  const [given, shown] = [answered, listed].map(({ key = '' }) => `a license whose key ends with ${key.slice(-4)}`);
-  return `for ${remote_user} the server returned ${given}, but lists ${shown}: the listed one counts`;
-}
-
 function uncertain(message: string, details: Failure['details']): Failure {
   return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }

@@ -18,7 +18,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
-import { missingUsers, retiredHere, type MissingUser } from '../../jobs/license/retire.ts';
+import { missingUsers, type MissingUser } from '../../jobs/license/retire.ts';
 import { correctedNames } from '../../jobs/license/corrected-names.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
@@ -155,7 +155,7 @@ export function noteDoubts(plan: Plan, { note }: Terminal): void {
  * The users that `--retire-missing` is about; those of similar names are noted.
  * @throws Failure usage where more would be retired than is probably meant; of the list
  */
-export async function toRetire(job: Job, { record, note, warn }: Disk & Terminal) {
+export async function toRetire(job: Job, { note, warn }: Terminal) {
   const { retire_missing, max_retire } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
@@ -164,8 +164,7 @@ export async function toRetire(job: Job, { record, note, warn }: Disk & Terminal
     return missing;
   }
   if (!retire_missing) return [];
-  const isRetired = await retiredHere(record, warn);
-  const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing, { isRetired });
+  const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing);
   for (const { listed, row } of similar) note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
   const { length } = missing;
   if (length > (max_retire ?? Infinity))

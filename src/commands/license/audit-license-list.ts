@@ -1,5 +1,4 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
-import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { countFindings, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
@@ -9,7 +8,6 @@ import {
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
-import { retiredHere } from '../../jobs/license/retire.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { optional, outputField, textField } from '../../schema/field.ts';
 import { licenseFilters } from '../../schema/license.ts';
@@ -58,11 +56,10 @@ export default command({
     const expected = roster === undefined ? undefined : (await readUsers(roster, values, oncePerUser, context)).rows;
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
-    const isRetired = await retiredHere(context.record, context.warn);
     const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
     const findings = all_apps
-      ? auditServers(await storedServers(context), expected, isRetired, context)
-      : auditLicenses(licensesOf(expected, app_code, context), expected, isRetired);
+      ? auditServers(await storedServers(context), expected, context)
+      : auditLicenses(licensesOf(expected, app_code, context), expected);
     yield* countFindings(findings, accepting, context);
   },
 
@@ -101,11 +98,10 @@ async function* licensesOf(
 async function* auditServers(
   servers: Awaited<ReturnType<typeof storedServers>>,
   roster: readonly ExpectedLicense[] | undefined,
-  isRetired: (license: License) => boolean,
   context: Services & Accounts,
 ): AsyncGenerator<FindingRow, AuditCounts> {
   const [first, second] = servers;
-  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, isRetired);
+  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster);
   const originOfRow = roster && (await originsOfRows(roster, context));
   const places = new Set<string>();
   let [licenses, retired] = [0, 0];
@@ -114,7 +110,7 @@ async function* auditServers(
     const [{ base_url }] = apps;
     const own = roster?.filter((row) => originOfRow?.get(row.app_code) === context.accounts.identityOf({ base_url }));
     try {
-      const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own, isRetired);
+      const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own);
       const counts = yield* ofServer(audit, base_url);
       for (const place of counts.places) places.add(`${place} of ${base_url}`);
       licenses += counts.licenses;

@@ -64,8 +64,7 @@ export default command({
       isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance));
     // Its modules are loaded for --active alone.
-    const retiredHere = active ? (await import('../../jobs/license/retire.ts')).retiredHere : undefined;
-    const isRetired = (await retiredHere?.(context.record, context.warn)) ?? (() => false);
+    const isRetired = active ? (await import('../../jobs/license/license-user.ts')).isRetired : undefined;
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
     const listed = licensesOf({ ...filter, all_apps }, extent, context);
@@ -75,7 +74,7 @@ export default command({
       isTime ??= inSpan({ since, until }, context);
       // The end of a sorted list says whether it is complete.
       if (count === limit || !isWanted(license) || !isTime(license)) continue;
-      if (isRetired(license)) {
+      if (isRetired?.(license)) {
         retired += 1;
         continue;
       }

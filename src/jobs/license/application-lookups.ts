@@ -21,7 +21,7 @@ export type LookupResult =
   | { readonly shows: 'incomplete'; readonly failure: Failure };
 
 /** `sentAt`: when the request, or the first one of the list, was sent, on the clock `elapsed`. */
-export type Lookup = LookupResult & { readonly by: 'filter' | 'list'; readonly sentAt: Milliseconds };
+export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 
 /** Which spellings of a name are looked up where the given one shows nothing. */
 export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
@@ -89,7 +89,7 @@ export class ApplicationLookups {
     if (others.some((row) => isLonger(textOf(row, 'remote_user') ?? '', user))) this.#filter = 'finds parts';
     else if (others.length > 0 && (await this.requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
     if (this.isByList) return undefined;
-    const of = (result: LookupResult): Lookup => ({ ...result, by: 'filter', sentAt });
+    const of = (result: LookupResult): Lookup => ({ ...result, sentAt });
     if (exact.length > 0) return of(this.#judge(exact, []));
     if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
     if (gap) {
@@ -127,7 +127,7 @@ export class ApplicationLookups {
     const result: LookupResult = failure
       ? { shows: 'incomplete', failure }
       : this.#judge(exact, exact.length > 0 ? [] : users.nearOf(user));
-    return { ...result, by: 'list', sentAt };
+    return { ...result, sentAt };
   }
 
   #queueList() {

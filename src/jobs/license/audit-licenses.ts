@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { userKey, type LicenseUser } from './license-user.ts';
+import { isRetired, userKey, type LicenseUser } from './license-user.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -66,7 +66,6 @@ interface OwnedLicense extends Listed {
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
   roster: readonly ExpectedLicense[] | undefined,
-  isRetired: (license: License) => boolean,
 ): AsyncGenerator<FindingRow, AuditCounts> {
   const owned: OwnedLicense[] = [];
   let incomplete: Failure | undefined;

@@ -12,12 +12,9 @@ import { pauseAfter } from './pending-writes.ts';
 
 export class CaseLookups {
   readonly #ports: GivePorts;
-  /** Called for each user whom the filter shows. */
-  readonly #found: (asked: Case['asked']) => void;
 
-  constructor(ports: GivePorts, found: (asked: Case['asked']) => void) {
+  constructor(ports: GivePorts) {
     this.#ports = ports;
-    this.#found = found;
   }
 
   async perform(one: Case, step: LookUpStep | { readonly do: 'view key'; readonly code: string }): Promise<Case> {
@@ -55,9 +52,7 @@ export class CaseLookups {
   async see(one: Case, due: Milliseconds): Promise<Case> {
     const { rules, lookups, names, placesOf } = this.#ports;
     try {
-      const { sentAt, by, ...found } = await placesOf(one.asked.app_code).read(() => lookups.lookUp(one.asked, names));
-      if (by === 'filter' && found.shows === 'licenses') this.#found(one.asked);
-      const result = withHint(one, found);
+      const { sentAt, ...result } = await placesOf(one.asked.app_code).read(() => lookups.lookUp(one.asked, names));
       const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
       return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await this.#withHistory(one, result, sentAt);
     } catch (failure) {
@@ -85,10 +80,4 @@ export class CaseLookups {
 
 function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
   return after(one, { event: 'looked up', seen: { ...seen, by: 'lookup' } });
-}
-
-/** The filter does not find similar names, which the list read before the lock has shown. */
-function withHint({ seen, sent }: Case, result: LookupResult): LookupResult {
-  const isHinted = !sent && seen?.by === 'hint' && seen.result.shows === 'near' && result.shows === 'nothing';
-  return isHinted ? seen.result : result;
 }

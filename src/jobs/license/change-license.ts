@@ -29,11 +29,14 @@ export interface ChangePorts {
  */
 export async function changeLicense(change: LicenseChange, ports: ChangePorts): Promise<License> {
   const { found, fields } = change;
-  const what = changeOf(found, fields);
-  const license = await recordAround(
-    (event) => ports.history.record({ ...what, event }),
-    () => sendUntilKnown(change, ports),
-  );
+  const record = (event: 'changing' | 'changed' | 'refused') =>
+    ports.history.record({ ...changeOf(found, fields), event });
+  await record('changing');
+  const license = await sendUntilKnown(change, ports).catch(async (cause: unknown) => {
+    if (isRefusal(cause)) await record('refused');
+    throw cause;
+  });
+  await record('changed');
   // A response without the license says nothing of the fields that were not asked for.
   return textOf(license, 'remote_user') === undefined
     ? { ...license, fields: { ...found.fields, ...license.fields } }
@@ -45,22 +48,6 @@ const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected'
 /** Whether the server certainly changed nothing; not where what is read back contradicts an answer of success. */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
-}
-
-/** A change recorded before and after: an undo knows what a kill left. @throws as the change */
-async function recordAround<T>(
-  record: (event: 'changing' | 'changed' | 'refused') => Promise<void>,
-  change: () => Promise<T>,
-): Promise<T> {
-  await record('changing');
-  try {
-    const result = await change();
-    await record('changed');
-    return result;
-  } catch (cause) {
-    if (isRefusal(cause)) await record('refused');
-    throw cause;
-  }
 }
 
 async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {

@@ -44,12 +44,6 @@ export class CreationRequests {
     return this.#sending > 0;
   }
 
-  /** The filter shows a license of that name: it reads its signs. */
-  found({ app_code, remote_user }: LicenseUser): void {
-    const proved = this.#provedOf(app_code);
-    for (const sign of signsOf(remote_user)) proved.add(sign);
-  }
-
   /** Unchanged where the run stopped before. @throws a refusal */
   async create(one: Case, before: Case['before']): Promise<Case> {
     const { app_code } = one.asked;
@@ -82,8 +76,8 @@ export class CreationRequests {
     const step = nextStep(sent, rules);
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
-      this.#provedOf(sent.asked.app_code).add(first);
-      this.found(sent.asked);
+      const proved = this.#provedOf(sent.asked.app_code);
+      for (const sign of [first, ...signsOf(sent.asked.remote_user)]) proved.add(sign);
     } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
       this.#ports.state.stop(notFound(sent));
     return sent;
@@ -123,7 +117,7 @@ export class CreationRequests {
       }
       // Lists may hide it again: the history keeps it.
       const user = { app_code, remote_user: textOf(shown, 'remote_user') ?? asked.remote_user };
-      await completeHistory({ ...open, asked: { kind: 'creation' } }, user, shown, history);
+      await completeHistory(open, user, shown, history);
       await store.end(open.id, { is: 'shown' });
     }
   }

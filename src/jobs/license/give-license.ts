@@ -34,7 +34,7 @@ export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise
     answered: () => undefined,
     async end(ended, end) {
       outcome = await outcomeOf(ended, end, (license) => lookups.whyNoKey(asked, license));
-      await recordEnd(ended, outcome, history);
+      await recordEnd(ended, end, history);
     },
   });
   await giving.run([caseOf(asked)]);

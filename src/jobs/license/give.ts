@@ -14,7 +14,7 @@ import { severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
 import type { GivePorts } from './give-ports.ts';
-import { completeHistory, isChangeOf, recall } from './history.ts';
+import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereStopped } from './next-step.ts';
 
@@ -42,7 +42,7 @@ export class Giving {
   constructor(ports: GivePorts, report: GiveReport) {
     this.#ports = ports;
     this.#report = report;
-    this.#lookups = new CaseLookups(ports, (asked) => this.#creations.found(asked));
+    this.#lookups = new CaseLookups(ports);
     this.#creations = new CreationRequests(ports, this.#lookups, (asked, creation) => report.answered(asked, creation));
   }
 
@@ -183,16 +183,15 @@ export class Giving {
     const { pending = [], open } = recorded ?? {};
     if (sent) await places.pending.end(sent.id, { is: 'shown' });
     for (const write of pending) {
-      const mayBeShown = write.asked.kind === 'creation' || (await isChangeOf(asked, write, history));
-      const shown = licenses.find((license) => mayBeShown && isMadeBy(write, license, licenses));
+      const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
       await places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
-      if (shown) await completeHistory(write, asked, shown, history);
+      if (shown && write.asked.kind === 'creation') await completeHistory(write, asked, shown, history);
     }
     if (!open) return;
     await places.pending.end(open.id, { is: 'shown' });
     const shown = licenses.find(({ key }) => open.key_end !== undefined && key?.endsWith(open.key_end)) ?? licenses[0];
-    if (shown) await completeHistory({ ...open, asked: { kind: 'creation' } }, asked, shown, history);
+    if (shown) await completeHistory(open, asked, shown, history);
   }
 
   /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */
@@ -226,5 +225,6 @@ export class Giving {
 function isMadeBy({ asked }: PendingWrite, license: License, licenses: readonly License[]): boolean {
   const { kind, size_allowance: size, key_end, licenses: before = 0 } = asked;
   if (kind === 'creation') return licenses.length > before;
-  return license.key?.slice(-4) === key_end && (size === undefined || sizeOf(license) === size);
+  // A list may show a new name late: a rename without a size is settled by time alone.
+  return size !== undefined && license.key?.slice(-4) === key_end && sizeOf(license) === size;
 }

@@ -1,9 +1,8 @@
 import { sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
-import type { AskedWrite, WritingRun } from '../../store/record/writes.ts';
+import type { WritingRun } from '../../store/record/writes.ts';
 import { after, type Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
 import type { LicenseUser } from './license-user.ts';
@@ -30,47 +29,18 @@ export function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent
   };
 }
 
-/** A run that has ended does not know what became of its write: the history says it in that run's name. */
+/** A run that has ended does not know what became of its POST: the history says it in that run's name. */
 export async function completeHistory(
-  { run, command, asked }: WritingRun & { readonly asked: Pick<AskedWrite, 'kind' | 'key_end'> },
-  { remote_user, app_code }: Pick<LicenseFields, 'remote_user' | 'app_code'>,
+  { run, command }: WritingRun,
+  { remote_user, app_code }: LicenseUser,
   shown: License,
-  { record, past }: LicenseHistory,
+  { record }: LicenseHistory,
 ): Promise<void> {
   // The restore of a ledger is no run.
   if (run === '') return;
-  if (asked.kind === 'creation') {
-    const license_code_end = shown.key?.slice(-4);
-    const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
-    return record(event, { run, command });
-  }
-  const change = await pastChange({ run, asked }, past);
-  if (!change || change.isKnown) return;
-  const { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end } = change;
-  const what = { app_code_before, remote_user_before, size_allowance, size_allowance_before, license_code_end };
-  await record(
-    { event: 'changed', app_code: change.app_code, remote_user: change.remote_user, ...what },
-    { run, command },
-  );
-}
-
-interface PastWrite extends Pick<WritingRun, 'run'> {
-  readonly asked: Pick<AskedWrite, 'size_allowance' | 'key_end'>;
-}
-
-async function pastChange({ run, asked }: PastWrite, past: LicenseHistory['past']): Promise<PastChange | undefined> {
-  const changes = changesOf(await past('remote_user', JSON.stringify(run)));
-  return changes.findLast((one) => one.run === run && one.license_code_end === asked.key_end);
-}
-
-/** Whether a change was to give the license this name: a list that lags shows it under the old one. */
-export async function isChangeOf(
-  { remote_user }: LicenseFields,
-  write: PastWrite,
-  { past }: LicenseHistory,
-): Promise<boolean> {
-  const change = await pastChange(write, past);
-  return change ? change.remote_user === remote_user : write.asked.size_allowance !== undefined;
+  const license_code_end = shown.key?.slice(-4);
+  const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
+  await record(event, { run, command });
 }
 
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
@@ -97,7 +67,7 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
   const changes = new Map<string, PastChange>();
   for (const entry of entries) {
     const { event, run, origin, app_code, remote_user, license_code_end, size_allowance } = entry;
-    const isNew = event === 'created' || event === 'found' || event === 'unknown';
+    const isNew = event === 'created' || event === 'unknown';
     const place = JSON.stringify([event === 'created' || run, origin, app_code, remote_user, license_code_end]);
     const key = isNew ? `${event} ${place}` : `changed ${place} ${size_allowance ?? ''}`;
     if (event === 'refused') changes.delete(key);
@@ -109,9 +79,8 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
 
 /** What happened, in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, each with what is not known. */
 export function changeText(change: PastChange): string {
-  const { event, isNew, isKnown } = change;
+  const { isNew, isKnown } = change;
   const { remote_user_before: name, size_allowance: size, size_allowance_before: before } = change;
-  if (event === 'found') return 'found: an interrupted run had requested it';
   if (isNew) return isKnown ? 'created' : 'unknown: a license was requested';
   const doubt = isKnown ? '' : 'unknown: ';
   if (isRetirement(change)) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;

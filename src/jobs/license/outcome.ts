@@ -1,4 +1,4 @@
-import { notShown, otherKey } from '../../api/licensing/license-writes.ts';
+import { notShown } from '../../api/licensing/license-writes.ts';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
 import { answeredLicense, answerOf, type Case, type End, type Unmet } from './case.ts';
@@ -9,8 +9,6 @@ export interface CaseOutcome {
   readonly status: End['outcome'];
   /** What was answered is always printed. */
   readonly license?: License | undefined;
-  /** The license whose listed value is no key, and is not printed. */
-  readonly unprinted?: License | undefined;
   readonly failure?: Failure | undefined;
   readonly warning?: string | undefined;
   /** Of a license that was resized; undefined also where the list did not tell it. */
@@ -33,7 +31,7 @@ export async function outcomeOf(
   // The answered key is printed where the list shows no key.
   const own = answeredLicense(one);
   if (own && !('why' in end)) return { ...outcome, license: own, warning: undefined };
-  return { ...outcome, license: undefined, unprinted: license, failure: outcome.failure ?? failure };
+  return { ...outcome, license: undefined, failure: outcome.failure ?? failure };
 }
 
 function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
@@ -55,20 +53,16 @@ function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
     return { status, license: answered, size_before, unread, warning };
   if (!answer || answered?.key === undefined || answered.key === license.key)
     return { status, license, size_before, warning };
-  const other = license_is === 'as asked' ? otherKey(asked, answered, license) : notShown(answer, asked).message;
-  return { status, license, size_before, warning: other };
+  const listed = `but lists one whose key ends with ${license.key?.slice(-4) ?? ''}: the listed one counts`;
+  return { status, license, size_before, warning: `${notShown(answer, asked).message}, ${listed}` };
 }
 
 /** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
-export async function recordEnd(
-  one: Case,
-  { status, license, unprinted }: CaseOutcome,
-  { record }: Pick<LicenseHistory, 'record'>,
-): Promise<void> {
+export async function recordEnd(one: Case, end: End, { record }: Pick<LicenseHistory, 'record'>): Promise<void> {
   const { asked, sent } = one;
-  if (status === 'failed' || !sent) return;
+  if (end.outcome === 'failed' || !sent) return;
   const { remote_user, app_code, size_allowance } = asked;
-  const told = license ?? unprinted ?? answerOf(one)?.license;
-  const event = status === 'unknown' ? status : 'created';
-  await record({ event, remote_user, app_code, size_allowance, license_code_end: told?.key?.slice(-4) });
+  const license_code_end = (end.license ?? answerOf(one)?.license)?.key?.slice(-4);
+  const event = end.outcome === 'unknown' ? end.outcome : 'created';
+  await record({ event, remote_user, app_code, size_allowance, license_code_end });
 }

@@ -1,41 +1,12 @@
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import { likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { Failure, orWarn } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-import type { HistoryEntry } from '../../store/record/history.ts';
 import { changeLicense, whileLocked, type ChangePorts } from './change-license.ts';
-import { changesOf } from './history.ts';
 import { nameIndex } from './listed-users.ts';
-import { usersOfEachApp } from './license-user.ts';
+import { isRetired, smallest, usersOfEachApp } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
-
-const smallest = licenseFields.size_allowance.min;
-
-/** Whether a license has the name and the size that `retiredFields` gave it, on whatever computer. */
-export function isRetired(license: License): boolean {
-  const name = textOf(license, 'remote_user') ?? '';
-  const end = `-${license.key?.slice(-4) ?? ''}`.toLowerCase();
-  return retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === smallest;
-}
-
-/** A license looks retired, or the last change recorded here gave it a name such as left-NAME and the smallest size. */
-export async function retiredHere(
-  record: { past(kind: 'remote_user'): Promise<readonly HistoryEntry[]> },
-  warn: (text: string) => void,
-): Promise<(license: License) => boolean> {
-  const changes = changesOf((await orWarn(record.past('remote_user'), warn)) ?? []);
-  const left = changes.filter(({ remote_user }) => remote_user.startsWith('left-'));
-  const isSmallest = new Map(
-    left.map(({ remote_user, license_code_end: end = '', size_allowance: size }) => [
-      `${remote_user} ${end}`,
-      size === smallest,
-    ]),
-  );
-  const isRecorded = (license: License) =>
-    isSmallest.get(`${textOf(license, 'remote_user') ?? ''} ${license.key?.slice(-4) ?? ''}`) === true;
-  return (license) => isRetired(license) || isRecorded(license);
-}
 
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
 export function retiredFields(user: string, code: string, now: number) {
@@ -63,13 +34,11 @@ export interface MissingUsers {
 
 /**
  * Finds the licenses, not yet retired, whose user is in no row.
- * @param known which licenses are retired
  * @throws Failure incomplete where a list is not whole; unavailable where it does not say whose the licenses are
  */
 export async function missingUsers(
   rows: readonly LicenseFields[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
-  known: { readonly isRetired: (license: License) => boolean },
 ): Promise<MissingUsers> {
   const missing = new Map<string, MissingUser>();
   const similar = new Map<string, MissingUsers['similar'][number]>();
@@ -82,7 +51,7 @@ export async function missingUsers(
       const remote_user = textOf(license, 'remote_user');
       if (key === undefined || remote_user === undefined)
         throw new Failure('unavailable', 'a license in the list lacks its user or key: no user can be called missing');
-      if (known.isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
+      if (isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
       active.add(key);
       const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };
       const [row] = candidatesOf(remote_user);

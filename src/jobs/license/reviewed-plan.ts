@@ -6,10 +6,10 @@ import { isObject, jsonIn, writeJson } from '../../core/json.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { refuseNewer } from '../../store/disk/files.ts';
 import { faultIn } from './audit-licenses.ts';
-import { userKey } from './license-user.ts';
+import { isRetired, userKey } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 import type { Plan } from './plan.ts';
-import { isRetired, type MissingUser } from './retire.ts';
+import type { MissingUser } from './retire.ts';
 import type { Rules } from './case.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;

@@ -115,7 +115,7 @@ class RosterReport implements GiveReport {
     const outcome = await outcomeOf(one, end, (license) => lookups.whyNoKey(asked, license));
     const { status, license = null, failure, warning, size_before = null } = outcome;
     if (warning !== undefined) warn(warning);
-    await recordEnd(one, outcome, history);
+    await recordEnd(one, end, history);
     const isUnread = !('why' in end) && !end.licenses;
     if (isUnread && status === 'created') this.#accepted.push(end.unread);
     if (!answerOf(one)) progress.step();

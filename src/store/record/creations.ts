@@ -54,7 +54,7 @@ async function creationsIn(entries: HistoryEntry[] | AsyncIterable<HistoryEntry>
       if (was && event === 'changed' && entry.app_code === app_code) known.set(remote_user, entry);
       if (event === 'changed') left.add(`${before} ${entry.license_code_end ?? ''}`);
     }
-    const isNew = event === 'created' || event === 'found';
+    const isNew = event === 'created';
     if (entry.app_code === app_code && isNew && !left.has(`${remote_user} ${entry.license_code_end ?? ''}`))
       known.set(remote_user, entry);
   }

@@ -1,7 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import type { LicenseRecord } from '../../../src/sandbox/records.ts';
 import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 
@@ -354,27 +353,6 @@ describe('an audit that is quiet again', () => {
       exitCode: 8,
       isWritten: false,
     });
-  });
-
-  test('one with a name of its own is known to be retired by the record of this computer, until that says otherwise', async () => {
-    const sandbox = await openSandbox();
-    const [home, elsewhere] = [emptyHome(), emptyHome()];
-    const key = licenseCode(5);
-    const retired = async (of: string) => {
-      const { lines } = await sandbox.run('license audit -o json', { home: of });
-      return /\d+ retired/.exec(lines.at(-1) ?? '')?.[0];
-    };
-    await sandbox.run(`license edit ${key} --remote-user left-physio --size-allowance 1`, { home });
-    expect(await Promise.all([retired(home), retired(elsewhere)])).toEqual(['1 retired', undefined]);
-    const roster = join(home, 'roster.csv');
-    const rest = (await sandbox.run('license list -o csv --fields remote_user,size_allowance')).stdout;
-    writeFileSync(roster, rest.replace(/^left-physio.*\r?\n/m, ''));
-    const apply = (of: string) =>
-      sandbox.run(`license apply ${roster} --retire-missing --dry-run --changed -o json`, { home: of });
-    expect(JSON.parse((await apply(home)).stdout)).toEqual([]);
-    expect(JSON.parse((await apply(elsewhere)).stdout)).toMatchObject([{ remote_user: 'left-physio' }]);
-    await sandbox.run(`license edit ${key} --size-allowance 6`, { home });
-    expect(await retired(home)).toBeUndefined();
   });
 
   test('what an audit does not look for is neither gone nor lost', async () => {

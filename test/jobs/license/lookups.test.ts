@@ -72,7 +72,7 @@ async function lookUp(
   const found = await lookupsAt(port, habits.trustList).lookUp({ remote_user: user, app_code: 7 }, names);
   const users = 'licenses' in found ? found.licenses.map(nameOf) : undefined;
   const message = 'failure' in found ? found.failure.message : undefined;
-  return { shows: found.shows, by: found.by, users: users ?? message, asked: asked() };
+  return { shows: found.shows, users: users ?? message, asked: asked() };
 }
 
 const nameOf = ({ fields }: License): unknown => fields['remote_user'];
@@ -83,7 +83,7 @@ describe('a filter that is honoured is the lookup', () => {
   test.each<[string, string, LookedUpNames, readonly string[], ServerHabits, object]>([
     ['one license', 'ada', 'all forms', ['ada'], {}, { shows: 'licenses', users: ['ada'], asked: ['ada'] }],
     ['several', 'ada', 'given', ['ada', 'ada'], {}, { shows: 'licenses', users: ['ada', 'ada'] }],
-    ['none', 'ada', 'given', ['bob'], {}, { shows: 'nothing', by: 'filter', asked: ['ada'] }],
+    ['none', 'ada', 'given', ['bob'], {}, { shows: 'nothing', asked: ['ada'] }],
     [
       'none, in any of the forms that servers store',
       'aDa',
@@ -134,11 +134,10 @@ describe('where the filter finds parts of names, the list is the lookup, whole o
       const ask = async (user: string, shape?: ServerHabits['shape']) =>
         lookUp(user, 'given', rows, { finds, cap, ...(shape && { shape }) });
 
-      expect(await ask('u1', counted)).toMatchObject({ shows: 'licenses', by: 'list', users: ['u1'] });
-      expect(await ask('u', counted)).toMatchObject({ shows: 'nothing', by: 'list' });
+      expect(await ask('u1', counted)).toMatchObject({ shows: 'licenses', users: ['u1'] });
+      expect(await ask('u', counted)).toMatchObject({ shows: 'nothing' });
       expect(await ask('u')).toMatchObject({
         shows: 'incomplete',
-        by: 'list',
         users:
           'the server does not filter by the exact user, and its list of 24 licenses has no total: it may be incomplete',
       });
@@ -164,7 +163,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     '%i licenses on one page: not a length at which lists are cut',
     async (count) => {
       const found = await ask(count);
-      expect(found).toMatchObject({ shows: 'nothing', by: 'list' });
+      expect(found).toMatchObject({ shows: 'nothing' });
       expect(found.asked).toEqual(['ada', expect.stringMatching(/^chatelaine-control/), 'all']);
     },
   );
@@ -322,7 +321,7 @@ describe('an empty response of the filter, on servers with other lists', () => {
   ])('%s', async (_what, shape, asked) => {
     const rows = named(['ada', 'bob', 'cy']);
     const none = await lookUp('new', 'given', rows, { shape });
-    expect(none).toMatchObject({ shows: 'nothing', by: 'filter' });
+    expect(none).toMatchObject({ shows: 'nothing' });
     expect(none.asked).toEqual(asked ?? none.asked);
     expect(await lookUp('bob', 'given', rows, { shape })).toMatchObject({ shows: 'licenses', users: ['bob'] });
     expect(await lookUp('bob', 'given', named([]), { shape }).catch(() => 'no list')).toEqual(
