@@ -32,5 +32,7 @@ test('Ctrl-C in a rename whose PATCH is carried out late: the same command finds
   expect(cut.exitCode).toBe(130);
   expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([0, [{ remote_user: 'ada', status: 'unchanged' }]]);
   expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada']);
-  expect(JSON.parse(history.stdout)).toMatchObject([{ change: 'unknown: renamed from physio-7731', remote_user: 'ada' }]);
+  expect(JSON.parse(history.stdout)).toMatchObject([
+    { change: 'unknown: renamed from physio-7731', remote_user: 'ada' },
+  ]);
 });
