@@ -56,11 +56,11 @@ export type RosterParts = Disk & Terminal;
 export async function rosterSource(
   file: string,
   { input_format, column, sheet, header_line, where }: RosterValues,
-  { disk: { readBytes }, warn, note }: RosterParts,
+  { disk: { readBytes }, note }: RosterParts,
   keepBeside?: readonly string[],
 ): Promise<RosterSource> {
   const bytes = await readBytes(file);
-  const how = { format: input_format, columns: column, sheet, headerLine: header_line, keepBeside, where, warn, note };
+  const how = { format: input_format, columns: column, sheet, headerLine: header_line, keepBeside, where, note };
   return { file: file === '-' ? 'standard input' : file, bytes, ...how };
 }
 

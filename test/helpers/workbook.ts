@@ -4,16 +4,17 @@ import { crc32, deflateRawSync } from 'node:zlib';
 interface Packing {
   readonly method?: 0 | 8;
   /** What its entries say in place of the truth. */
-  readonly says?: { readonly method?: number; readonly flags?: number; readonly crc?: number; readonly size?: number };
-  /** Sizes and places stand in the extra field alone, as streaming writers for large files put them. */
-  readonly large?: true;
+  readonly says?: {
+    readonly method?: number;
+    readonly flags?: number;
+    readonly crc?: number;
+    readonly size?: number;
+    readonly packed?: number;
+  };
 }
 
 /** A zip archive of files. */
-export function zipOf(
-  files: Readonly<Record<string, string | Buffer>>,
-  { method = 8, says, large }: Packing = {},
-): Buffer {
+export function zipOf(files: Readonly<Record<string, string | Buffer>>, { method = 8, says }: Packing = {}): Buffer {
   const parts: Buffer[] = [];
   const entries: Buffer[] = [];
   let at = 0;
@@ -24,17 +25,9 @@ export function zipOf(
     common.writeUInt16LE(says?.flags ?? 0, 0);
     common.writeUInt16LE(says?.method ?? method, 2);
     common.writeUInt32LE(says?.crc ?? crc32(data), 8);
-    common.writeUInt32LE(large ? 0xffffffff : packed.length, 12);
-    common.writeUInt32LE(large ? 0xffffffff : (says?.size ?? data.length), 16);
+    common.writeUInt32LE(says?.packed ?? packed.length, 12);
+    common.writeUInt32LE(says?.size ?? data.length, 16);
     common.writeUInt16LE(Buffer.byteLength(name), 20);
-    const extra = Buffer.alloc(large ? 28 : 0);
-    if (large) {
-      extra.writeUInt16LE(1, 0);
-      extra.writeUInt16LE(24, 2);
-      [data.length, packed.length, at].forEach((number, index) =>
-        extra.writeBigUInt64LE(BigInt(number), 4 + index * 8),
-      );
-    }
     const local = Buffer.concat([
       Buffer.from('PK\x03\x04\x14\0', 'latin1'),
       common,
@@ -43,11 +36,8 @@ export function zipOf(
       packed,
     ]);
     const rest = Buffer.alloc(16);
-    rest.writeUInt16LE(extra.length, 0);
-    rest.writeUInt32LE(large ? 0xffffffff : at, 12);
-    entries.push(
-      Buffer.concat([Buffer.from('PK\x01\x02\x14\0\x14\0', 'latin1'), common, rest, Buffer.from(name), extra]),
-    );
+    rest.writeUInt32LE(at, 12);
+    entries.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0\x14\0', 'latin1'), common, rest, Buffer.from(name)]));
     parts.push(local);
     at += local.length;
   }
@@ -56,13 +46,8 @@ export function zipOf(
   end.write('PK\x05\x06', 'latin1');
   end.writeUInt16LE(entries.length, 10);
   end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(large ? 0xffffffff : at, 16);
-  const end64 = Buffer.alloc(large ? 56 : 0);
-  if (large) {
-    end64.write('PK\x06\x06', 'latin1');
-    end64.writeBigUInt64LE(BigInt(at), 48);
-  }
-  return Buffer.concat([...parts, directory, end64, end]);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...parts, directory, end]);
 }
 
 /** What a workbook holds beside the XML of its rows. */

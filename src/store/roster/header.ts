@@ -14,8 +14,6 @@ export interface TableChoice {
   readonly headerLine?: number | undefined;
   /** The name of the sheet in a workbook; else the one that has the columns. */
   readonly sheet?: string | undefined;
-  /** Takes what is not wrong, and easily overlooked. */
-  readonly warn?: ((text: string) => void) | undefined;
 }
 
 export interface WantedColumns {

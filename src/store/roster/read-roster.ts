@@ -1,4 +1,4 @@
-import { Failure, labelled, usage } from '../../core/failure.ts';
+import { labelled, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
 import { alternatives, readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
@@ -166,7 +166,7 @@ function orFault<T>(text: string, faults: Fault[], read: () => T): T | undefined
   }
 }
 
-/** Fills in what rows leave to the run and names repeated rows; what cannot be filled in is compared unchanged. */
+/** Fills in what rows leave to the run, and names repeated rows. @throws Failure usage naming every bad row */
 async function complete<T extends Fields, R extends Values<T>>(
   rows: readonly Values<T>[],
   lines: readonly number[],
@@ -175,31 +175,31 @@ async function complete<T extends Fields, R extends Values<T>>(
 ): Promise<R[]> {
   const { unit } = bad;
   const fill = await completion(rows).catch((cause: unknown) => {
-    if (cause instanceof Failure) return cause;
-    throw cause;
+    throw bad.failure() ?? cause;
   });
   const earlier = new Map<string, number>();
   const completed: R[] = [];
   for (const [index, row] of rows.entries()) {
     const line = lines[index] ?? 0;
     const faults: Fault[] = [];
-    const filled = fill instanceof Failure ? undefined : orFault('', faults, () => fill(row));
+    const filled = orFault('', faults, () => fill(row));
     for (const fault of faults) bad.add(line, fault);
-    if (!filled && !(fill instanceof Failure)) continue;
-    const key = keyOf?.(filled ?? row);
+    if (!filled) continue;
+    completed.push(filled);
+    const key = keyOf?.(filled);
     const first = key === undefined ? undefined : earlier.get(key);
     if (key !== undefined && first === undefined) earlier.set(key, line);
-    if (first !== undefined) {
-      const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
-      const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
-      const isOpen = apart !== undefined && apart in fields && !(apart in row);
-      const otherwise = isOpen ? `, or name their applications in a column ${apart}` : '';
-      const hint = `Remove one of the ${unit}s${otherwise}.`;
-      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}`, hint });
-    }
-    if (filled) completed.push(filled);
+    if (first === undefined) continue;
+    const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
+    const isOpen = apart !== undefined && apart in fields && !(apart in row);
+    const otherwise = isOpen ? `, or name their applications in a column ${apart}` : '';
+    bad.add(line, {
+      reason: `${noun} '${nameOf(filled)}' ${where}${unit} ${first}`,
+      rule: `the ${noun} ${where}an earlier ${unit}`,
+      hint: `Remove one of the ${unit}s${otherwise}.`,
+    });
   }
-  const failure = bad.failure() ?? (fill instanceof Failure ? fill : undefined);
+  const failure = bad.failure();
   if (failure) throw failure;
   return completed;
 }

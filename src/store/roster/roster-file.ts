@@ -52,8 +52,7 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   csv: async (roster, wanted, reader) => (await import('./csv.ts')).readCsvRows(roster, wanted, reader),
   xlsx: async (roster, wanted, reader) => (await import('./workbook.ts')).readWorkbookRows(roster, wanted, reader),
   ndjson: readLines,
-  json: (roster, wanted, reader) =>
-    (roster.text.trimStart().startsWith('{') ? readLines : readArray)(roster, wanted, reader),
+  json: readArray,
 };
 
 /** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as the others */
@@ -100,40 +99,29 @@ function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
-/** An object a line; or one after another over several lines, as jq writes them: from `{` to an unindented `}`. */
 function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  const lines = text.split('\n');
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = at + 1;
-    let object = lines[at] ?? '';
-    const isOpen = object.trimEnd() === '{';
-    while (isOpen && at + 1 < lines.length && !/^\}(?!\s*\{)/.test(lines[at] ?? '')) object += lines[(at += 1)] ?? '';
-    if (object.trim() !== '') takeObject(line, parse(object.trim()), wanted, reader);
-  }
+  for (const [index, line] of text.split('\n').entries())
+    if (line.trim() !== '') takeObject(index + 1, parse(line.trim()), wanted, reader);
 }
 
-function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  const parsed = parse(roster.text);
+function readArray({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
+  const parsed = parse(text);
   if ('reason' in parsed) throw usage(parsed.reason, parsed.hint);
-  if (!Array.isArray(parsed.value))
-    throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');
+  if (!Array.isArray(parsed.value)) throw usage('not a JSON array', oneEach);
   parsed.value.forEach((value: unknown, index) => takeObject(index + 1, { value }, wanted, reader));
 }
+
+const oneEach =
+  'Write each object on a line of its own with no comma between them (--input-format ndjson), or all of them as one array.';
 
 type Parsed = { readonly value: unknown } | Fault;
 
 function parse(text: string): Parsed {
-  const hint = 'Write each object on a line of its own with no comma between them, or all of them as one array.';
   try {
     const value = parseJson(text);
-    const repeated = repeatedKey(text);
-    return repeated === undefined ? { value } : repeated;
+    return repeatedKey(text) ?? { value };
   } catch (cause) {
-    const [, behind] = /^Unexpected non-whitespace character after JSON at position (\d+)/.exec(messageOf(cause)) ?? [];
-    const sign = behind === undefined ? '' : text[Number(behind)];
-    if (sign === '{' || sign === '[') return { reason: 'not valid JSON: something follows the object', hint };
-    if (sign === ',') return { reason: 'not valid JSON: a comma follows the object', hint };
-    return { reason: `not valid JSON: ${messageOf(cause)}` };
+    return { reason: `not valid JSON: ${messageOf(cause)}`, rule: 'not valid JSON', hint: oneEach };
   }
 }
 

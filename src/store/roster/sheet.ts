@@ -9,7 +9,6 @@ type OtherCell = Readonly<Record<'text' | 'holds' | 'kind' | 'hint', string>>;
 export interface SheetRow {
   /** As the spreadsheet program counts it. */
   readonly line: number;
-  readonly isHidden: boolean;
   /** Those that are not blank, by their column: A is 0. */
   readonly cells: ReadonlyMap<number, SheetCell>;
 }
@@ -39,7 +38,7 @@ export function readSheet(zip: Zip, part: string, meaning: CellContext, limit = 
     line = Number(attributes['r'] ?? line + 1);
     if (!(line > last)) throw damaged(`row ${attributes['r']} follows row ${last}`);
     const cells = cellsOf(children, meaning);
-    if (cells.size > 0) rows.push({ line, isHidden: isTrue(attributes['hidden']), cells });
+    if (cells.size > 0) rows.push({ line, cells });
     return rows.length < limit ? 'more' : 'enough';
   });
   return { rows, merges };

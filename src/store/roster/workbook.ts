@@ -21,7 +21,7 @@ type WorkbookChoice = TableChoice & { readonly bytes: Buffer; readonly limits: R
 
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
 export function readWorkbookRows(book: WorkbookChoice, wanted: WantedColumns, reader: RosterReader): void {
-  const { bytes, limits, headerLine, warn } = book;
+  const { bytes, limits, headerLine } = book;
   const sheets = openWorkbook(bytes, limits);
   const sheet = chooseSheet(sheets, book, wanted);
   const { rows, merges } = sheet.read();
@@ -30,9 +30,7 @@ export function readWorkbookRows(book: WorkbookChoice, wanted: WantedColumns, re
   if (!first) return;
   const others = headerLine === undefined ? below.slice(0, maxHeaderSearch) : [];
   const columns = ofSheet(sheet, sheets, () => columnsOf(headerOf(first), wanted, others.map(headerOf)));
-  const isTaken = (row: SheetRow): boolean => takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader);
-  const hidden = below.filter((row) => isTaken(row) && row.isHidden).length;
-  if (hidden > 0) warn?.(`sheet '${sheet.name}': ${hidden} hidden ${hidden === 1 ? 'row is' : 'rows are'} read too`);
+  for (const row of below) takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader);
 }
 
 function headerOf({ line, cells }: SheetRow): HeaderRow {
@@ -86,7 +84,7 @@ function takeCells(
   { sheet, merges }: { readonly sheet: string; readonly merges: readonly Merge[] },
   wanted: WantedColumns,
   reader: RosterReader,
-): boolean {
+): void {
   const { line, cells } = row;
   const repeated = repeatedHeader(headerOf(row).cells, columns, wanted);
   const values = new Map<string, unknown>();
@@ -109,7 +107,6 @@ function takeCells(
   if (repeated) reader.bad(line, repeated);
   else if (isRow && faults.length > 0) reader.bad(line, joined(faults));
   else if (isRow) reader.row(line, values);
-  return isRow;
 }
 
 /** Column 1 of line 7 is B7. */
@@ -156,8 +153,6 @@ function openWorkbook(bytes: Buffer, limits: RosterLimits): readonly Sheet[] {
 
 function otherKind({ names }: Zip): string {
   if (names.includes('xl/workbook.bin')) return 'a workbook (.xlsb)';
-  if (names.some((name) => name.startsWith('word/'))) return 'a text document (.docx)';
-  if (names.includes('Index/Document.iwa')) return 'a workbook (.numbers)';
   return names.includes('content.xml') ? 'a workbook (.ods)' : 'a zip archive, not a workbook';
 }
 

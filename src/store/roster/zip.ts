@@ -4,10 +4,10 @@ import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type Zip = ReturnType<typeof openZip>;
 
-const [endMark, entryMark, headerMark, endMark64] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04', 'PK\x06\x06'];
+const [endMark, entryMark, headerMark] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04'];
 const endSize = 22;
 
-/** Reads a zip archive's directory (APPNOTE.TXT 4.3), also that of large archives. @throws Failure usage for none */
+/** Reads a zip archive's directory (APPNOTE.TXT 4.3). @throws Failure usage for none, and for a Zip64 archive */
 export function openZip(bytes: Buffer, limits: RosterLimits = rosterLimits) {
   const entries = orBroken(() => directoryOf(bytes));
   return {
@@ -30,42 +30,13 @@ function orBroken<T>(read: () => T): T {
 function directoryOf(bytes: Buffer): ReadonlyMap<string, number> {
   const end = bytes.lastIndexOf(endMark, undefined, 'latin1');
   if (end < 0 || end + endSize > bytes.length) throw damaged('it is cut off');
-  const end64 = bytes.lastIndexOf(endMark64, end, 'latin1');
-  const isLarge = bytes.readUInt32LE(end + 16) === 0xffffffff && end64 >= 0;
   const entries = new Map<string, number>();
-  let at = isLarge ? wholeNumber(bytes, end64 + 48) : bytes.readUInt32LE(end + 16);
-  for (const limit = isLarge ? end64 : end; at < limit && markAt(bytes, at) === entryMark;) {
-    const [nameEnd, extraEnd] = endsOf(bytes, at);
+  for (let at = bytes.readUInt32LE(end + 16); at < end && markAt(bytes, at) === entryMark;) {
+    const nameEnd = at + 46 + bytes.readUInt16LE(at + 28);
     entries.set(bytes.toString('utf8', at + 46, nameEnd), at);
-    at = extraEnd + bytes.readUInt16LE(at + 32);
+    at = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
   return entries;
-}
-
-/** The ends of an entry's name and of its extra fields. */
-function endsOf(bytes: Buffer, at: number): readonly [number, number] {
-  const nameEnd = at + 46 + bytes.readUInt16LE(at + 28);
-  return [nameEnd, nameEnd + bytes.readUInt16LE(at + 30)];
-}
-
-/** A file's place and packed size: in extra field 1 where the numbers do not fit, or a writer puts all there. */
-function placeOf(bytes: Buffer, at: number) {
-  const [nameEnd, extraEnd] = endsOf(bytes, at);
-  let extra = nameEnd;
-  while (extra + 4 <= extraEnd && bytes.readUInt16LE(extra) !== 1) extra += 4 + bytes.readUInt16LE(extra + 2);
-  extra += 4;
-  // In this order, and only those that are full in the entry.
-  const [, packedSize = 0, headerAt = 0] = [24, 20, 42].map((field) => {
-    const short = bytes.readUInt32LE(at + field);
-    if (short !== 0xffffffff) return short;
-    extra += 8;
-    return wholeNumber(bytes, extra - 8);
-  });
-  return { packedSize, headerAt };
-}
-
-function wholeNumber(bytes: Buffer, at: number): number {
-  return Number(bytes.readBigUInt64LE(at));
 }
 
 function markAt(bytes: Buffer, at: number): string {
@@ -73,7 +44,8 @@ function markAt(bytes: Buffer, at: number): string {
 }
 
 function contentOf(bytes: Buffer, at: number, maxBytes: number): Buffer {
-  const { packedSize, headerAt } = placeOf(bytes, at);
+  const [packedSize, headerAt] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)];
+  if (packedSize === 0xffffffff || headerAt === 0xffffffff) throw damaged('it is a Zip64 archive, which is not read');
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)];
   if ((flags & 1) === 1) throw usage('it is protected by a password', 'Open it, and save it without one.');
   if (markAt(bytes, headerAt) !== headerMark || headerAt + 30 > bytes.length) throw damaged('a file is missing');

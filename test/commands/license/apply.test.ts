@@ -190,7 +190,7 @@ describe('the file', () => {
   });
 
   test('bad rows are named even where no credential is stored', async () => {
-    const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nb,1\n' });
+    const ran = await runAlone('license apply - -o json', { stdin: 'remote_user,size_allowance\na,0\nb,1\nc,0\n' });
 
     expect({ exitCode: ran.exitCode, lines: ran.error?.problems?.map((line) => line.slice(0, 17)) }).toEqual({
       exitCode: 2,

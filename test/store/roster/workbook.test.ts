@@ -169,20 +169,10 @@ describe('a workbook that is read as meant', () => {
       }),
     ],
     ['of files that are not compressed', workbookOf({ sheets: header + ada + grace, packing: { method: 0 } })],
-    ['of an archive for large files', workbookOf({ sheets: header + ada + grace, packing: { large: true } })],
     ['under the name of CSV', workbookOf({ sheets: header + ada + grace }), { file: 'roster.csv' }],
     ['from standard input', workbookOf({ sheets: header + ada + grace }), { file: 'standard input', format: 'xlsx' }],
   ])('%s', async (_name, bytes, how) => {
     expect(await read(bytes, how)).toEqual({ rows: good, others: [], warnings: [] });
-  });
-
-  test('with hidden rows, which are named', async () => {
-    const bytes = workbookOf({ sheets: header + ada + rowOf(3, ['grace', 18], 'hidden="1"') });
-    expect(await read(bytes)).toEqual({
-      rows: good,
-      others: [],
-      warnings: ["sheet 'Users': 1 hidden row is read too"],
-    });
   });
 
   test('with very many rows of which two hold something', async () => {
