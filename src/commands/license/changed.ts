@@ -14,7 +14,7 @@ import { noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openWriting, spansOf, trustOption } from './options.ts';
-import { codeAdvice, likeIt, wholeList, type ChangedLicense } from './show.ts';
+import { likeIt, withCodeAdvice, type ChangedLicense } from './show.ts';
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
@@ -52,8 +52,6 @@ interface NamedChange {
   readonly method?: LicenseChange['method'];
   /** Called with the locks held, for the user who is given the license. @throws Failure where that must not be */
   readonly check?: ((given: UserName) => Promise<void>) | undefined;
-  /** The line to type where the code is the name of a user. */
-  readonly byUser?: string;
 }
 
 /** Changes one license, or says what a dry run would change. @throws Failure */
@@ -89,8 +87,10 @@ function unchanged(license: License, after: EditedFields): ChangedLicense {
   return { ...license, before: {}, after, status: 'unchanged' };
 }
 
-function view({ api, code, byUser }: Pick<NamedChange, 'api' | 'code' | 'byUser'>): Promise<License> {
-  return api.view(code).catch((cause: unknown) => orName(cause, code, api, byUser));
+function view({ api, code }: Pick<NamedChange, 'api' | 'code'>): Promise<License> {
+  return api.view(code).catch((cause: unknown) => {
+    throw withCodeAdvice(cause);
+  });
 }
 
 /** A key may not move a license out of its application everywhere. @throws the cause, with what works in its place */
@@ -113,10 +113,7 @@ interface LicenseChanges extends Pick<NamedChange, 'fieldsOf' | 'status' | 'chec
 /** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
 export async function* changeEach({ chosen, ...changes }: LicenseChanges, changing: Changing, context: ChangingParts) {
   const api = context.licensing();
-  const named = Array.from(chosen, ([code, listed]): NamedChange => {
-    const byUser = context.again({ remote_user: code }, []);
-    return { ...changes, api, code, listed, byUser };
-  });
+  const named = Array.from(chosen, ([code, listed]): NamedChange => ({ ...changes, api, code, listed }));
   const agreed = await agree(named, changes.ask, context);
   const label = ({ code }: NamedChange) => `the license that ends with ${code.slice(-4)}`;
   yield* withUndo(
@@ -230,14 +227,4 @@ export async function licensesOfUsers(
     throw new Failure('not_found', `the user '${user}' has no license`, { hint: likeIt(user) });
   }
   return chosen;
-}
-
-/** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */
-async function orName(cause: unknown, name: string, { list }: LicensingApi, line = ''): Promise<never> {
-  if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
-  // The text may be a key: it is looked for in the list, and is in no query.
-  const listed = await wholeList(list({}));
-  throw listed.some((license) => textOf(license, 'remote_user') === name)
-    ? cause.as('not_found', `'${name}' is the name of a user, not a key`, { hint: `Write: ${line}` })
-    : cause.as('not_found', cause.message, { hint: codeAdvice(listed, cause) });
 }

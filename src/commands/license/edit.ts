@@ -1,7 +1,6 @@
 import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { sendChange } from '../../jobs/license/change-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
@@ -78,16 +77,12 @@ async function editOne(
     await sendChange({ key: code, fields, method }, api);
   const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
-  const { remote_user } = fields;
-  const byUser =
-    remote_user === undefined ? context.again({ match: code }, []) : commandLine('license rename', [code, remote_user]);
   const change = {
     api,
     code,
     fieldsOf: () => fields,
     status: 'changed',
     method,
-    byUser,
     check: allow_duplicate ? undefined : check,
   } as const;
   const changed = await changeOne(change, changing, context);

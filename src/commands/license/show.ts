@@ -53,12 +53,12 @@ export const changedFields: readonly string[] = [
 export const likeIt = (user: string): string =>
   `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
-/** Advice for a code that nobody has: its form, as in XXXXX-XXXXX, else why it may be no answer; how to find it. */
-export function codeAdvice(listed: readonly License[], { details }: Failure, user?: string): string {
-  const [key] = listed.flatMap((one) => one.key ?? []);
-  const unseen = listed.length === 0 && details.hint !== undefined ? `${details.hint} ` : '';
-  const written = key === undefined ? unseen : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
-  return `${written}${partOfKey}\nTo find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
+/** Advice for a code that nobody has; the code, which may be a key, is not repeated. */
+export function withCodeAdvice(cause: unknown): unknown {
+  if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
+  const said = cause.details.hint === undefined ? '' : `${cause.details.hint} `;
+  const hint = `${said}${partOfKey}\nTo find it by its user: ${commandLine('license list', [])}`;
+  return cause.as('not_found', cause.message, { hint });
 }
 
 export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(license) } satisfies Show<License>;
@@ -70,17 +70,5 @@ export function createdKey(license: License): string {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw cause.as('unknown', `the license exists; ${cause.message}`);
-  }
-}
-
-/** None where the list cannot be read: that nobody has the code is the answer all the same. */
-export async function wholeList(list: AsyncIterable<License>): Promise<readonly License[]> {
-  const licenses: License[] = [];
-  try {
-    for await (const license of list) licenses.push(license);
-    return licenses;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return [];
   }
 }

@@ -1,11 +1,11 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, allAppsRule, licensesOf, ofEveryApp, storedServers, withServer, type OwnApp } from './apps.ts';
-import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
+import { keyAlone, licenseShow, likeIt, withCodeAdvice } from './show.ts';
 
 export default command({
   about: [
@@ -39,22 +39,23 @@ export default command({
   show: { ...licenseShow, ...keyAlone },
 });
 
-/**
- * The license of a code, else the one whose key is read alike by phone.
- * @throws Failure of the look; not_found with the form of a key: a name in place of a code is a usual mistake
- */
+/** The license of a code, else the one whose key is read alike by phone. @throws Failure of the look, with advice */
 async function byPhone(code: string, look: Promise<License>, list: () => AsyncIterable<License>): Promise<License> {
+  const found = await look.catch((cause: unknown) => {
+    if (cause instanceof Failure && cause.kind === 'not_found') return cause;
+    throw cause;
+  });
+  if (!(found instanceof Failure)) return found;
+  const alike: License[] = [];
   try {
-    return await look;
+    for await (const license of list()) if (phoneCode(license.key ?? '') === phoneCode(code)) alike.push(license);
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
-    const listed = await wholeList(list());
-    const [license, ...others] = listed.filter(({ key }) => key !== undefined && phoneCode(key) === phoneCode(code));
-    if (license && others.length === 0) return license;
-    // The text may be a key: it is repeated where it is a user's name.
-    const user = listed.some((one) => textOf(one, 'remote_user') === code) ? code : undefined;
-    throw cause.as('not_found', cause.message, { hint: codeAdvice(listed, cause, user) });
+    // That nobody has the code is the answer all the same.
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
   }
+  const [license, ...others] = alike;
+  if (license && others.length === 0) return license;
+  throw withCodeAdvice(found);
 }
 
 /** @throws Failure not_found after the licenses, naming the users that have none */
