@@ -1,4 +1,4 @@
-import { usage, Failure, type FailureKind } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
 import { flagField, textField, optional, readField } from '../../schema/field.ts';
 import {
@@ -84,11 +84,7 @@ export default command({
     }
     const source = defined({ password, api_key_stdin, api_key_file, key_command });
     const headers = await headersFrom(header_file, profile, context);
-    const store = async () =>
-      storeProfile(profile, { key: await readKey(source, profile, context, headers), headers }, check, context);
-    return Object.keys(source).length === 0 && context.terminal.canAsk()
-      ? persistently('auth', store, context)
-      : store();
+    return storeProfile(profile, { key: await readKey(source, profile, context, headers), headers }, check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
@@ -140,20 +136,6 @@ async function askMissing(kind: Kind, known: ProfileInput, person: Terminal): Pr
   return answers;
 }
 
-const mostTries = 3;
-
-function answer<T>(question: string, read: (text: string) => T, person: Terminal): Promise<T> {
-  return persistently('usage', async () => read((await person.terminal.ask(question)).trim()), person);
-}
-
-async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { say }: Terminal): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await ask();
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.kind !== kind || tries === mostTries) throw cause;
-      say(cause.message);
-      if (cause.details.hint !== undefined) say(`hint: ${cause.details.hint}`);
-    }
-  }
+async function answer<T>(question: string, read: (text: string) => T, { terminal }: Terminal): Promise<T> {
+  return read((await terminal.ask(question)).trim());
 }

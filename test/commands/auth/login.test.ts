@@ -55,14 +55,10 @@ test.each([
 test.each([
   ['licensing', 'the base URL'],
   ['chat', 'the site'],
-])('a word is no URL: a terminal says what one is, and asks again (%s)', async (kind, what) => {
-  const { exitCode, stderr } = await runAlone(`auth login ${kind} --no-check`, {
-    tty: true,
-    answers: ['y', 'y', 'y'],
-  });
+])('a word is no URL: a terminal says what one is (%s)', async (kind, what) => {
+  const { exitCode, stderr } = await runAlone(`auth login ${kind} --no-check`, { tty: true, answers: ['y'] });
   expect(exitCode).toBe(2);
   expect(stderr).toContain(`${what} 'y' is not a URL\nhint: Write it as in https://example.com.`);
-  expect(stderr.match(/URL of the [a-z]+ [A-Za-z]+:/g)).toHaveLength(3);
 });
 
 describe('--ca-file', () => {
