@@ -102,8 +102,9 @@ function effectsOf(run: Process, from: Stored): readonly Stored[] {
     return isDone ? steps.slice(-1) : [from, ...steps];
   }
   if (word === '--all') {
-    const printed = rowsOf(run).map(({ profile }) => profile);
-    const forgotten = isDone ? [printed] : subsets(Object.keys(from.profiles));
+    // A closed output did not take what it forgot: that is everything.
+    const said = run.fate.stdout ? Object.keys(from.profiles) : rowsOf(run).map(({ profile }) => profile);
+    const forgotten = isDone ? [said] : subsets(Object.keys(from.profiles));
     return forgotten.flatMap((names) => {
       if (!names.every((name) => name in from.profiles)) return [];
       const steps = logoutSteps(names, from);

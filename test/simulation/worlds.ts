@@ -597,7 +597,7 @@ function shapeOf(chance: Chance): LicenseShape {
 /**
  * Every reply to the first request of that method, every moment at which it is carried out, and every call before which
  * the first run can be killed, interrupted, or lose its computer's power; at night the second run too, at each of its
- * calls.
+ * calls. `every`: each so manyth alone, spread over replies and calls.
  */
 export async function* everyKill(
   plain: LicensingPlan,
@@ -607,8 +607,12 @@ export async function* everyKill(
 ): AsyncGenerator<LicensingPlan> {
   const [first, ...others] = plain.runs;
   if (!first) return;
+  // Replies and moments of every kind are among them.
+  const mishapStep = every > 9 ? 9 : 1;
+  const killStep = Math.round(every / mishapStep);
   let number = 0;
-  for (const mishaps of everyMishap(method)) {
+  for (const [index, mishaps] of [...everyMishap(method)].entries()) {
+    if (index % mishapStep > 0) continue;
     const base = { ...plain, mishaps };
     const { calls } = await playLicensing(base);
     const seconds = isNight ? Array.from({ length: calls[1] ?? 0 }, (_, index) => index + 1) : [undefined];
@@ -616,7 +620,7 @@ export async function* everyKill(
       for (const how of ['kill', 'power', 'interrupt'] as const)
         for (const second of seconds) {
           number += 1;
-          if (number % every > 0) continue;
+          if (number % killStep > 0) continue;
           const fate = second === undefined ? {} : { fate: endAt(second, how) };
           yield {
             ...base,
