@@ -17,8 +17,8 @@ export default defineConfig({
     pool: 'forks',
     // Local times are of one zone, whatever that of the machine is; `inZone` of test/helpers changes it for a test.
     env: { TZ: 'UTC' },
-    // One more than CI has processors: programs that tests wait for, timers and disks leave a processor idle.
-    maxWorkers: 3,
+    // As many as CI has processors: each further one loads and compiles all of src once more.
+    maxWorkers: 2,
     // Tests hold no state in modules and mock none, so files share a process: a process for each took a third of the CPU time.
     isolate: false,
     // V8 of Node 20 optimizes what a server would run for days: of the CPU time of tests that is an eighth. That every

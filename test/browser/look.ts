@@ -131,7 +131,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     ['phone', { width: 360 }, white],
     ['print', { media: 'print', theme: 'dark', width: 700 }, white],
   ] as const;
-  test.each(sampleOf(2, readers))(
+  test.each(sampleOf(1, readers))(
     '%s: the kept picture has its colours, and nothing is wider than the page',
     async (name, reader, back) => {
       await open(reader);
@@ -150,25 +150,18 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     },
   );
 
-  test('a formula is drawn from MathML: the fraction is higher than a line, and its source is not shown', async () => {
+  test('a formula is MathML, a kept picture opens its file, and messages of one sender have one head', async () => {
     await open({});
     expect(await browser.evaluate('document.querySelector("math").getBoundingClientRect().height > 30')).toBe(true);
     expect(await browser.evaluate('document.querySelector("math mfrac").namespaceURI')).toBe(
       'http://www.w3.org/1998/Math/MathML',
     );
     expect(await isShown('math annotation')).toBe(false);
-  });
-
-  test('a kept picture opens its file; one that is not kept is a link to the server', async () => {
-    await open({});
+    // One that is not kept is a link to the server.
     const hrefs = (selector: string): string =>
       `document.querySelector('${selector}').closest('a').getAttribute('href')`;
     expect(await browser.evaluate(hrefs('#m4 img'))).toBe('files/menu.png');
     expect(await browser.evaluate(hrefs('#m5 .preview span'))).toBe('https://chat.test/user_uploads/2/cd/y2/lost.png');
-  });
-
-  test('messages of one sender within ten minutes have one head', async () => {
-    await open({});
     const heads = 'Array.from(document.querySelectorAll("article:not(.more)"), ({ id }) => id)';
     // Edited, later, of another sender, or of another topic: each has its own.
     expect(await browser.evaluate(heads)).toEqual(['m1', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']);

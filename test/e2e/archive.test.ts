@@ -51,14 +51,14 @@ describe('an export that is ended', () => {
 
 describe('kill -9', needs('signals'), () => {
   test('of a pull at steps of its writing: the export is byte for byte that of an undisturbed pull', async () => {
-    const count = isWhole ? 7000 : 2100;
+    const count = isWhole ? 7000 : 1100;
     const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count } });
     const [home, calm] = [temporaryHome(), temporaryHome()];
     const pull = 'archive pull kept --channel firmware --topic bulk --both';
     await start(pull, { env, home: calm }).ended;
 
     const moments = ['2:before', '8:torn', '17:torn', '21:after', '28:before', '7:after'];
-    for (const moment of isWhole ? moments : ['4:torn', '9:after']) {
+    for (const moment of isWhole ? moments : ['4:torn']) {
       const { signal, code, stderr } = await start(pull, { env: { ...env, ...killedAt(moment) }, home }).ended;
       expect(`${moment} ${signal ?? code} ${stderr}`).toBe(`${moment} SIGKILL `);
     }
@@ -67,12 +67,10 @@ describe('kill -9', needs('signals'), () => {
     const again = await start('archive pull kept -o json', { env, home }).ended;
 
     expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
-    for (const form of ['', '--raw-content']) {
-      const line = `archive export kept -o ndjson ${form}`.trim();
-      const [one, other] = [await start(line, { home }).ended, await start(line, { home: calm }).ended];
-      expect(one.stdout.length).toBeGreaterThan(400 * count);
-      expect(one.stdout === other.stdout).toBe(true);
-    }
+    const line = 'archive export kept -o ndjson --raw-content';
+    const [one, other] = [await start(line, { home }).ended, await start(line, { home: calm }).ended];
+    expect(one.stdout.length).toBeGreaterThan(400 * count);
+    expect(one.stdout === other.stdout).toBe(true);
     expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ messages: count, added: 0 });
     expect(hashesIn(join(home, 'kept'))).toEqual(before);
@@ -80,7 +78,7 @@ describe('kill -9', needs('signals'), () => {
 });
 
 // Every call of a purge is a moment in the world purge of test/simulation.
-test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92, 120]))(
+test.each(sampleOf(1, [3, 18, 33, 40, 62, 77, 92, 120]))(
   'kill -9 of a purge of many topics at step %i of its writing: the same command ends it',
   needs('signals'),
   async (step) => {
@@ -90,12 +88,9 @@ test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92, 120]))(
       .messages()
       .filter(({ stream_id, subject }) => stream_id !== 2 || !subject.startsWith('b'));
     const home = temporaryHome();
-    const line = (which: string): string =>
-      `topic delete firmware ${which} --confirm 3 --archive ${join(home, 'kept')} -o json`;
-
     const dies = { ...env, ...killedAt(`${step}:after`), KILL_IN: home };
     writeFileSync(join(home, 'topics.txt'), 'boot times\nbattery curve\nbootloader 1.4\n');
-    const listed = line(`--from ${join(home, 'topics.txt')}`);
+    const listed = `topic delete firmware --from ${join(home, 'topics.txt')} --confirm 3 --archive ${join(home, 'kept')} -o json`;
     const killed = await start(listed, { env: dies, home }).ended;
     const last = await start(listed, { env, home }).ended;
 
@@ -108,7 +103,6 @@ test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92, 120]))(
     for (const name of readdirSync(join(home, 'kept')))
       expect(readFileSync(join(home, 'kept', name, 'purge.ndjson'), 'utf8')).toContain('"finished"');
     expect(await start(listed, { env, home }).ended).toMatchObject({ code: 5 });
-    expect(await start(line('--match b*'), { env, home }).ended).toMatchObject({ code: 5 });
   },
 );
 

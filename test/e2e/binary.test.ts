@@ -40,11 +40,9 @@ describe('on Linux and macOS', needs('shell'), () => {
     symlinkSync(direct, join(home, 'bin/absolute'));
     symlinkSync('absolute', join(home, 'bin/chatelaine'));
     expect(run(direct, '--version')).toEqual({ status: 0, stdout: `chatelaine ${version}\n`, stderr: '' });
-    for (const command of [direct, join(home, 'bin/chatelaine'), 'bin/chatelaine']) {
-      const made = run(command, '--sandbox license ensure --remote-user ada --size-allowance 4 -o json');
-      expect(JSON.parse(made.stdout), made.stderr).toMatchObject({ remote_user: 'ada', size_allowance: 4 });
-      expect(run(command, 'license no-such').status).toBe(2);
-    }
+    const made = run('bin/chatelaine', '--sandbox license ensure --remote-user ada --size-allowance 4 -o json');
+    expect(JSON.parse(made.stdout), made.stderr).toMatchObject({ remote_user: 'ada', size_allowance: 4 });
+    expect(run(join(home, 'bin/chatelaine'), 'license no-such').status).toBe(2);
     expect(run(direct, '--sandbox license list --remote-user ada --jq length')).toMatchObject({ stdout: '1\n' });
   });
 

@@ -22,7 +22,7 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect((await start('ledger init', { env }).ended).code).toBe(0);
     await cluster.query(madeLongAgo);
     const { base_url, apps } = sandbox.licensing;
-    const rows = Array.from({ length: 120 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
+    const rows = Array.from({ length: 60 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
     const machines = await Promise.all(
       [0, 1].map(async () => {
         const home = temporaryHome();

@@ -28,7 +28,7 @@ function holders({ state }: Sandbox, name: string): string[] {
 }
 
 describe('kill -9', needs('signals'), () => {
-  const rows = isWhole ? 300 : 60;
+  const rows = isWhole ? 300 : 30;
 
   // Every call of a run is a moment in the world apply of test/simulation.
   const moments = isWhole
@@ -102,7 +102,6 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
     const script = [
       `mkdir -p ${state} && mount -t tmpfs -o size=24k tmpfs ${state}`,
       'chatelaine license apply roster.csv -o ndjson > first; echo "first:$?"',
-      'chatelaine license apply roster.csv -o ndjson > again; echo "again:$?"',
       `mount -o remount,size=8m ${state}`,
       'chatelaine license apply roster.csv -o ndjson --settle 300ms > last; echo "last:$?"; wc -l < last; grep -c created first',
     ].join('; ');
@@ -110,8 +109,8 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
 
     const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
 
-    const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
-    expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '200']);
+    const [first, last, rows, created] = done.stdout.trimEnd().split('\n');
+    expect([first, last, rows]).toEqual(['first:8', 'last:0', '200']);
     expect(done.stderr).toMatch(/disk full: cannot write \S*/);
     expect(Number(created)).toBeGreaterThan(0);
     expect(holders(sandbox, 'disk')).toEqual(users.toSorted());

@@ -40,7 +40,7 @@ const scripts = new Map(
 /** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
-for (const [script, place] of sampleOf(Math.ceil(scripts.size / 5), [...scripts])) {
+for (const [script, place] of sampleOf(Math.ceil(scripts.size / 10), [...scripts])) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
   test(place, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     if (interactive.includes(script)) {
@@ -118,7 +118,7 @@ const keyCommands = [...readFileSync('man/chapters.md', 'utf8').matchAll(/`--key
   ([, text = '']) => text,
 );
 
-test.each(keyCommands)(
+test.each(sampleOf(1, keyCommands))(
   'auth login keeps the key command %s of the manual, and uses it',
   needs('shell'),
   async (text) => {
@@ -163,7 +163,7 @@ test.each(workflows)('$place: its database is one that outlives the job', ({ env
   if (url !== undefined) expect(parseLedgerUrl(url)).toMatchObject({ host: 'db.example.com', user: 'runner' });
 });
 
-for (const { place, script, env: own } of sampleOf(Math.ceil(workflows.length / 5), workflows)) {
+for (const { place, script, env: own } of sampleOf(Math.ceil(workflows.length / 10), workflows)) {
   const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
   test(`${place}: sh -e runs its script`, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     const { env } = await openService();

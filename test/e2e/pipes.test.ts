@@ -36,7 +36,7 @@ const statuses = ({ stdout }: Done): string | undefined => /status:(.*)/.exec(st
 describe('a reader that goes away', () => {
   test.each(
     sampleOf(
-      2,
+      1,
       generalFormats.filter((format) => format !== 'table'),
     ),
   )('ends a list at once, silently (%s)', needs('shell'), async (format) => {
@@ -136,7 +136,7 @@ describe('seven megabytes', () => {
 
 describe('a full disk under stdout', needs('devices', 'shell'), () => {
   test.each(
-    sampleOf(2, [
+    sampleOf(1, [
       ['license list', 8],
       ['license list -o json', 8],
       ['messages fetch -o ndjson', 8],
@@ -172,11 +172,13 @@ describe('streams that are not there', () => {
   });
 
   // As Node does on Windows where a handle is none that it can use.
-  test.each([
-    ['stdin', 'license list -o json', 0, ''],
-    ['stdin', 'license apply -', 2, 'chatelaine: cannot read standard input: open EBADF\n'],
-    ['stdout', 'license list', 8, 'chatelaine: The result could not be written: open EBADF\n'],
-  ])('%s cannot be opened: %s', async (stream, line, code, said) => {
+  test.each(
+    sampleOf(2, [
+      ['stdin', 'license list -o json', 0, ''],
+      ['stdin', 'license apply -', 2, 'chatelaine: cannot read standard input: open EBADF\n'],
+      ['stdout', 'license list', 8, 'chatelaine: The result could not be written: open EBADF\n'],
+    ] as const),
+  )('%s cannot be opened: %s', async (stream, line, code, said) => {
     const { env } = await openService();
     const home = temporaryHome();
     const thrown = "Object.assign(new Error('open EBADF'), { code: 'EBADF' })";

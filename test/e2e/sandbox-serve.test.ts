@@ -38,10 +38,12 @@ test('the whole screen of sandbox serve', needs('terminals'), async () => {
   ]);
 });
 
-test.each([
-  ['powershell', "$env:CHATELAINE_APP_CODE = '4711'"],
-  ['cmd', 'set "CHATELAINE_APP_CODE=4711"'],
-])('--shell %s prints its lines, and writes them to --ready-file', needs('shell', 'terminals'), async (shell, line) => {
+test.each(
+  sampleOf(1, [
+    ['powershell', "$env:CHATELAINE_APP_CODE = '4711'"],
+    ['cmd', 'set "CHATELAINE_APP_CODE=4711"'],
+  ]),
+)('--shell %s prints its lines, and writes them to --ready-file', needs('shell', 'terminals'), async (shell, line) => {
   const terminal = openTerminal(
     `chatelaine sandbox serve --shell ${shell} --ready-file ready & read line; kill $!; wait $!; cat ready`,
   );
@@ -51,10 +53,12 @@ test.each([
   expect(lines.filter((one) => one === line)).toHaveLength(2);
 });
 
-test.each([
-  ['with -q', 'chatelaine sandbox serve -q --ready-file ready'],
-  ['where stderr is no terminal', 'chatelaine sandbox serve --ready-file ready 2> notes'],
-])('and none %s', needs('terminals'), async (_when, served) => {
+test.each(
+  sampleOf(1, [
+    ['with -q', 'chatelaine sandbox serve -q --ready-file ready'],
+    ['where stderr is no terminal', 'chatelaine sandbox serve --ready-file ready 2> notes'],
+  ]),
+)('and none %s', needs('terminals'), async (_when, served) => {
   const terminal = openTerminal(`${served} & ${asked}; cat notes`);
   await terminal.shows(/no license has this code/);
   terminal.type('\r');
@@ -111,16 +115,13 @@ describe('a sandbox on an address of this computer that others reach', needs('ne
     const listed = await run('license list -q', there);
     expect(listed).toMatchObject({ code: 0, stdout: (await run('license list -q')).stdout });
     expect(listed.stdout.trimEnd().split('\n')).toHaveLength(6);
-    const raw = await run('api licensing GET license/ --paginate -q', there);
-    expect(raw.code).toBe(0);
-    expect(raw.stdout.match(/license_code/g)).toHaveLength(6);
     const first = await run('api licensing GET license/ --include', there);
     expect(first.stdout).toContain(`${there.CHATELAINE_BASE_URL}/v1/license/?page=2`);
   });
 });
 
 test.each(
-  sampleOf(2, [
+  sampleOf(1, [
     ['203.0.113.9', '203.0.113.9 is no address of this computer'],
     ['nosuch.invalid', 'nosuch.invalid'],
     ['fe80::1', 'fe80::1'],

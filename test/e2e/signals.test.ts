@@ -114,7 +114,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect(JSON.parse(done.stdout === '' ? '[]' : done.stdout)).toEqual([]);
   });
 
-  long('ends an expression of jq that never ends', needs('proc'), async () => {
+  testOfAll('ends an expression of jq that never ends', needs('proc'), async () => {
     const { sandbox, env } = await openService();
     const run = start('license create --remote-user ada --size-allowance 3 --jq last(repeat(1))', { env });
     await until(() => sandbox.state.licenses().some(({ remote_user }) => remote_user === 'ada'));
@@ -156,7 +156,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect(errorOf(done).exit).toBe(exit);
   });
 
-  test('ends a wait between two attempts', async () => {
+  long('ends a wait between two attempts', async () => {
     const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '100' }, body: '{}' }));
     const run = start('license list -o json', {
       env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
@@ -167,7 +167,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect({ code: done.code, error: errorOf(done).code }).toEqual({ code: exit, error: 'cancelled' });
   });
 
-  test('again, while answers are waited for, ends the process at once', needs('signals'), async () => {
+  long('again, while answers are waited for, ends the process at once', needs('signals'), async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
     const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
     const stdin = 'remote_user,size_allowance\nada,3';
@@ -179,9 +179,8 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     expect(await run.ended).toMatchObject({ code: null, signal });
   });
 
-  test('during the POST of license create says that it may have happened', async () => {
+  long('during the POST of license create says that it may have happened', async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
-    // The POST outlasts the signal, which must come before the time limit, however slow the machine is.
     const run = start('license create --remote-user ada --size-allowance 4 --timeout 5s -o json', {
       env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
     });

@@ -181,7 +181,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     };
     const faults = readFaults('POST /v1/license/=slow', 1);
     const sandbox = await openSandbox({ faults, clock: { ...hurriedTime(), sleep } });
-    const users = Array.from({ length: 150 }, (_, index) => `row-${index}`);
+    const users = Array.from({ length: 40 }, (_, index) => `row-${index}`);
     const text = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n');
     const machines = await Promise.all(
       [0, 1].map(async (system) => {
