@@ -178,7 +178,7 @@ function diskOf(running: RunParts): Disk['disk'] {
     read: (file) => readInputText(running, file),
     readBytes: (file) => readBytes(running, file),
     async archive(folder, patience) {
-      const { openArchive } = await import('../store/archive/archive.ts');
+      const { openArchive } = await import('../store/archive/open-archive.ts');
       return openArchive(folder, host, { ...patience, signal });
     },
     files: () => foldersOf(host.system),

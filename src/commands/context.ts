@@ -9,7 +9,7 @@ import type { Secrets } from '../store/account/secrets.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
-import type { OpenArchive } from '../store/archive/archive.ts';
+import type { OpenArchive } from '../store/archive/open-archive.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Clock } from '../core/system.ts';

@@ -399,17 +399,19 @@ export const rules = [
     ],
     ['a file that the server no longer has is named once', 'if (record && !isKnown) {', 'if (record) {'],
     [
-      'files of later versions of messages are kept',
-      'parts.flatMap(({ attached }) => attached), ...later])',
-      'parts.flatMap(({ attached }) => attached)])',
-    ],
-    [
       'whoever cannot keep each file says so',
       'if (refused.length > 0) untilWritten(',
       'if (refused.length > Infinity) untilWritten(',
     ],
     ['a file that the server no longer has is no failure', "lacking.filter(({ why }) => why === 'failed')", 'lacking'],
     ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
+  ]),
+  ...inFile('files', 'store/archive/archive.ts', [
+    [
+      'files of later versions of messages are kept',
+      'parts.flatMap(({ attached }) => attached), ...later])',
+      'parts.flatMap(({ attached }) => attached)])',
+    ],
   ]),
   ...inFile('files', 'api/chat/uploads.ts', [
     ['a page to sign in is no file', '/^(text\\/html|application\\/xhtml)/i.test(type) && ', 'false && '],
@@ -431,10 +433,10 @@ export const rules = [
     ],
   ]),
   ...inFile('files', 'store/archive/line-file.ts', [
-    ['a line of an archive is synced', '        await target.datasync();\n', ''],
+    ['a line of an archive is synced', '    await this.#file.datasync();\n', ''],
   ]),
   ...inFile('files', 'store/archive/open-archive.ts', [
-    ['what a disk may not have is not sealed', 'if (!this.#isOnDisk || !this.#manifest)', 'if (!this.#manifest)'],
+    ['what a disk may not have is not sealed', 'if (!isOnDisk || !this.#manifest)', 'if (!this.#manifest)'],
   ]),
   ...inFile('rosters', 'commands/roster.ts', [
     [

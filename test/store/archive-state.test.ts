@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openArchive } from '../../src/store/archive/archive.ts';
+import { openArchive } from '../../src/store/archive/open-archive.ts';
 import type { ArchivePart } from '../../src/store/archive/part.ts';
 import { headOf, seeAsItIs, sourceHead, storedMessages } from '../helpers/archive.ts';
 import { needs } from '../helpers/needs.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openArchive, type OpenArchive } from '../../src/store/archive/archive.ts';
+import { openArchive, type OpenArchive } from '../../src/store/archive/open-archive.ts';
 import type { ArchivePart } from '../../src/store/archive/part.ts';
 import { sourceHead, storedMessages } from '../helpers/archive.ts';
 import { place } from './place.ts';

@@ -1,6 +1,6 @@
-import { archivesBelow, archivesIn, inspectArchive, isOfTheRun } from '../../store/archive/archive.ts';
+import { archivesBelow, archivesIn, countMessages, inspectArchive, isOfTheRun } from '../../store/archive/archive.ts';
 import { lastWritten } from '../../store/archive/archive-head.ts';
-import { openPurge } from '../../store/archive/line-file.ts';
+import { readPurge } from '../../store/archive/line-file.ts';
 import { archiveForms } from '../../store/archive/part.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
@@ -20,14 +20,14 @@ export default command({
   async *rows({ folder }, { disk }) {
     for (const own of folder === undefined ? await archivesBelow(disk.files().state) : await archivesIn(folder)) {
       const { head, parts, files, problems } = await inspectArchive(own);
-      const { stage } = await openPurge(own);
+      const { stage } = await readPurge(own);
       const written = [...parts.flatMap((part) => archiveForms.map((form) => part[form])), ...files.values()];
       yield {
         folder: own,
         site: head.site,
         account: head.account,
         selection: head.options,
-        messages: parts.reduce((sum, { count }) => sum + count, 0),
+        messages: countMessages({ parts }),
         last_pull: (await lastWritten(own)) ?? null,
         complete: !problems.some(isOfTheRun),
         bytes: written.reduce((sum, file) => sum + (file && 'bytes' in file ? file.bytes : 0), 0),

@@ -12,6 +12,7 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
+import { countMessages } from '../../store/archive/archive.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
 import { flagField, flagOf, textField, withEach, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -200,8 +201,7 @@ async function pullFolder(
     const kept = await keepFiles(chat, archive, limits, parts);
     if (!archive.head?.files) context.countFiles(kept.files);
     if (archive.head?.history_limited) context.warn(limitedHistory);
-    const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-    return { folder, messages, added, ...changes, ...kept };
+    return { folder, messages: countMessages(archive), added, ...changes, ...kept };
   } catch (cause) {
     throw await withNearNames(cause, selection?.narrow ?? [], chat);
   } finally {

@@ -1,8 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { attachedFiles } from '../../jobs/archive/attached-files.ts';
 import {
   archivesIn,
+  countMessages,
   inspectArchive,
   problemsOf,
   type Archive,
@@ -31,10 +31,10 @@ export default command({
     for (const own of folders) {
       const archive = await inspectArchive(own);
       const tell = (text: string): void => warn(own === folder ? text : `${own}: ${text}`);
-      const messages = archive.parts.reduce((count, part) => count + part.count, 0);
+      const messages = countMessages(archive);
       let [first, problems]: [Omit<ArchiveProblem, 'kind'> | undefined, number] = [undefined, 0];
-      for await (const { hint, ...problem } of allProblemsOf(archive)) {
-        hints.add(hint);
+      for await (const { kind, ...problem } of problemsOf(archive)) {
+        hints.add(hintOf({ kind, ...problem }, archive));
         first ??= problem;
         problems += 1;
         if (own === folder) yield problem;
@@ -63,32 +63,15 @@ export default command({
 
 const noProblem = { part: null, file: null, problem: null, ids: null };
 
-/** What is wrong with an archive, and that its last pull did not end; each with what fixes it. */
-async function* allProblemsOf(archive: Archive): AsyncGenerator<Problem> {
-  for await (const { kind, ...problem } of problemsOf(archive))
-    yield { ...problem, hint: hintOf({ kind, ...problem }, archive) };
-  // Attached files that no pull has asked for yet, where the archive keeps them.
-  const unasked = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
-  const waiting = { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${unasked}` };
-  const unfinished = archive.problems.filter(({ kind }) => kind === 'unfinished');
-  for (const { file, problem } of [...unfinished, ...(unasked > 0 ? [waiting] : [])])
-    yield { part: null, file, problem, ids: null, hint: pullHint(archive.folder) };
-}
-
-type Problem = Omit<ArchiveProblem, 'kind'> & { readonly hint: string };
-
 /** What fixes a problem. */
 function hintOf({ kind, part, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
   if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
   // Nothing can be pulled while one of these is damaged.
-  const known = problems.find((one) => one.kind === 'list' && one.file !== 'purge.ndjson')?.file;
-  if (known !== undefined || kind === 'lost') return copyHint(known ?? 'parts.ndjson');
+  const known = problems.find((one) => one.file !== 'purge.ndjson' && (one.kind === 'list' || one.kind === 'lost'));
+  if (known) return copyHint(known.file);
   // Attached files are fetched again; a plain pull does not read one whose size and time are as when it was verified.
-  return part === null ? pullHint(folder, { recheck: problem.startsWith(otherContent) }) : copyHint(file);
-}
-
-function pullHint(folder: string, options: { readonly recheck?: boolean } = {}): string {
-  return `Run: ${commandLine('archive pull', [folder], options)}`;
+  if (part !== null) return copyHint(file);
+  return `Run: ${commandLine('archive pull', [folder], { recheck: problem.startsWith(otherContent) })}`;
 }

@@ -2,8 +2,8 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { messageLink } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import type { ArchiveContent, OpenArchive, Which } from '../../store/archive/open-archive.ts';
+import { attachedFiles } from '../../store/archive/archive.ts';
+import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
 import { readPart } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
@@ -22,15 +22,6 @@ interface FileLimits {
 /** Each request of the pair for one file is small; more at once gain little, and count against the account's rate. */
 const atOnce = 4;
 
-type Archived = Pick<ArchiveContent, 'parts' | 'changes'> & { readonly head: ArchiveHead | undefined };
-
-/** The attached files that the messages of an archive name, their recorded later versions included; each once. */
-export function attachedFiles({ parts, changes, head }: Archived): UploadPath[] {
-  const site = head?.site ?? '';
-  const later = changes.flatMap(({ message }) => (message === undefined ? [] : uploadsIn(message, site)));
-  return [...new Set([...parts.flatMap(({ attached }) => attached), ...later])];
-}
-
 /**
  * Fetches the attached files that an archive lacks, at most four at a time, each kept or refused on its own
  * (docs/archive-format.md, Attached files). Returns how many it holds, and those that it lacks. @throws Failure
@@ -41,7 +32,7 @@ export async function fetchFiles(
   archive: OpenArchive,
   { maxFileSize, which, gone, looked }: FileLimits,
 ) {
-  const paths = attachedFiles(archive);
+  const paths = attachedFiles(archive, archive.head?.site ?? '');
   const fresh: RefusedFile[] = [];
   let count = 0;
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
@@ -101,7 +92,7 @@ export async function keepFiles(
   limits: Pick<FileLimits, 'which' | 'maxFileSize'>,
   { warn, progress, untilWritten }: WorkMessages & { untilWritten(finish: () => Promise<void>): void },
 ) {
-  const files = attachedFiles(archive).length;
+  const files = attachedFiles(archive, archive.head?.site ?? '').length;
   if (!archive.head?.files) return { files, files_kept: 0 };
   const line = progress('attached files', files);
   try {

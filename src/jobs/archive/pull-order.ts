@@ -4,7 +4,8 @@ import { partsOf } from '../../api/chat/narrow-words.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject, type JsonObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
-import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
+import { countMessages, readArchive } from '../../store/archive/archive.ts';
+import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
@@ -41,8 +42,7 @@ export async function planPull(folder: string, order: PullOrder) {
   }
   const archive = await readArchive(folder);
   refuseOtherOrder(archive.head, folder, order);
-  const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-  return { messages, status: 'would be continued' } as const;
+  return { messages: countMessages(archive), status: 'would be continued' } as const;
 }
 
 /** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */

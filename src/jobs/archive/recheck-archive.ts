@@ -4,7 +4,7 @@ import type { Message, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
 import { hasId, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';

@@ -9,9 +9,9 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
-import { problemsOf, readArchive, type Archive, type OpenArchive } from '../../store/archive/archive.ts';
+import { problemsOf, readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, PurgeRecord, PurgeStep } from '../../store/archive/line-file.ts';
-import { takenAway } from '../../store/archive/open-archive.ts';
+import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts';
 import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
@@ -111,24 +111,22 @@ export class PurgeArchive {
 
   /** Before each call. @throws Failure incomplete where the archive does not lie where it was, as it was written */
   async confirm(): Promise<void> {
-    const { archive, purge } = this.#own;
-    const missing = (await archive.missing()) ?? ((await purge.isInPlace()) ? undefined : 'purge.ndjson');
+    const missing = await this.#own.archive.missing();
     if (missing !== undefined) throw takenAway(this.folder, missing, 'nothing more is deleted');
   }
 
   /** Each look before its call, and each call before it is sent and after its response. */
   async record(step: PurgeStep): Promise<void> {
-    await this.#own.purge.append(step);
+    await this.#own.archive.recordPurge(step);
   }
 
   /** The purge is over, and the archive was closed: a later one of the same name begins another archive. */
   async finish({ deleted, unseen }: StateCounts): Promise<void> {
     const archive = await this.#own.parts.archive(this.folder);
     try {
-      const purge = await archive.purge();
-      if (purge.stage !== 'begun') throw takenAway(this.folder, 'purge.ndjson', 'nothing more is deleted');
-      await purge.append({ finished: this.#time(), deleted, unseen });
-      await purge.close();
+      const { stage } = await archive.purge();
+      if (stage !== 'begun') throw takenAway(this.folder, 'purge.ndjson', 'nothing more is deleted');
+      await archive.recordPurge({ finished: this.#time(), deleted, unseen });
     } finally {
       await archive.close();
     }
@@ -137,11 +135,7 @@ export class PurgeArchive {
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    try {
-      await this.#own.purge.close();
-    } finally {
-      await this.#own.archive.close();
-    }
+    await this.#own.archive.close();
   }
 
   #time(): string {
@@ -149,7 +143,7 @@ export class PurgeArchive {
   }
 
   async #begin(archived: (count: number) => void): Promise<void> {
-    const { chat, survey, place, archive, purge, parts } = this.#own;
+    const { chat, survey, place, archive, parts } = this.#own;
     const { topic_name, spellings, channel, ids } = survey;
     const { folder } = archive;
     const head = await headFor(chat, archive, orderOf(survey, place));
@@ -172,7 +166,7 @@ export class PurgeArchive {
     await this.#keepFiles();
     await readWhole(folder);
     const of = { site: place.site, account: place.account, stream_id: channel.stream_id, channel: channel.name };
-    await purge.append({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
+    await archive.recordPurge({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
     if (ids.length > 0) parts.say(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
   }
@@ -216,7 +210,8 @@ function orderOf(survey: Doomed, { site, account, maxFileSize }: PurgeArchives) 
 /** @throws Failure incomplete */
 async function readWhole(folder: string): Promise<Archive> {
   const archive = await readArchive(folder);
-  for await (const { file, problem } of problemsOf(archive)) throw damaged(folder, `${file}: ${problem}`);
+  for await (const { kind, file, problem } of problemsOf(archive))
+    if (kind !== 'unfinished') throw damaged(folder, `${file}: ${problem}`);
   return archive;
 }
 

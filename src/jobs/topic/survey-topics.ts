@@ -9,7 +9,7 @@ import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { openPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
+import { readPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
@@ -202,7 +202,7 @@ export async function earlierPurges(topic: Topic, place: PurgeArchives): Promise
   let ended: EarlierPurges['ended'];
   for (let number = 1; number <= maxArchives; number += 1) {
     const folder = folderOf(topic, place, number);
-    const { stage } = await openPurge(folder);
+    const { stage } = await readPurge(folder);
     if (typeof stage === 'string') return { folder, isBegun: stage === 'begun', ended };
     ended = stage;
   }

@@ -50,6 +50,12 @@ export async function namesIn(folder: string): Promise<string[]> {
   return ((await ifThere(`list the folder ${folder}`, readdir(folder))) ?? []).sort();
 }
 
+/** What distinguishes a file from a changed one without reading it: its size and its time; undefined for none. */
+export async function stampOf(path: string): Promise<string | undefined> {
+  const found = await ifThere(`look at ${path}`, stat(path, { bigint: true }));
+  return found && `${found.size} ${found.mtimeNs}`;
+}
+
 /** Bytes at the beginning of a file among which its mark is looked for. */
 const headBytes = 1024;
 

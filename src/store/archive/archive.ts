@@ -1,37 +1,22 @@
+// Reads an archive, and says what is wrong with it.
 import { join } from 'node:path';
-import { Failure, usage } from '../../core/failure.ts';
-import { constants, lstat } from '../../core/outside.ts';
+import { usage, type Failure } from '../../core/failure.ts';
+import { lstat } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
+import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import { refuseLinks } from '../disk/private.ts';
-import type { Patience, Surroundings } from '../lock/lock.ts';
-import {
-  archiveVersion,
-  ascend,
-  damageOf,
-  isSealed,
-  partsIn,
-  readLists,
-  unfinishedIn,
-  type Lists,
-  copyHint,
-  damagedFile,
-  listNames,
-  manifestFile,
-  noState,
-  readHead,
-  readManifest,
-  type FileDamage,
-  type Manifest,
-  type ManifestRead,
-} from './archive-head.ts';
-import { isDesktopFile, isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
-import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
-import type { LineList } from './line-file.ts';
-import { OpenArchive, type ArchiveContent } from './open-archive.ts';
-import { archiveForms, hasId, partNumberIn, type ArchivePart, readPart } from './part.ts';
+import { archiveVersion, damagedFile, manifestFile, noState, readManifest, type Manifest } from './archive-head.ts';
+import { isDesktopFile, isFolder, namesIn } from './archive-folder.ts';
+import { filesByPath, filesFolder, isKept, problemOfKept, type FileRecord } from './kept-file.ts';
+import { differenceOf, listNames, readLists, type ArchiveChange, type Lists } from './line-file.ts';
+import { archiveForms, hasId, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
 
-export type { OpenArchive } from './open-archive.ts';
+export interface ArchiveContent {
+  readonly folder: string;
+  readonly parts: readonly ArchivePart[];
+  readonly changes: readonly ArchiveChange[];
+  readonly files: ReadonlyMap<UploadPath, FileRecord>;
+}
 
 export interface Archive extends ArchiveContent {
   readonly head: Manifest;
@@ -39,38 +24,149 @@ export interface Archive extends ArchiveContent {
   readonly problems: readonly ArchiveProblem[];
 }
 
-export interface ArchiveProblem extends FileDamage {
+export interface ArchiveProblem {
   /**
-   * `list`: archive.json or a list is damaged; `lost`: a part's line is lost; `unfinished`: the last run did not end,
-   * and the archive may lack what the server had; `foreign`: it is not of the archive.
+   * `lost`: archive.json or lines of parts cannot be read; `list`: a list was changed; `unfinished`: the last run did
+   * not end, and the archive may lack what the server had; `content`: of a file; `foreign`: it is not of the archive.
    */
-  readonly kind: 'list' | 'lost' | 'unfinished' | 'content' | 'foreign';
+  readonly kind: 'lost' | 'list' | 'unfinished' | 'content' | 'foreign';
+  readonly file: string;
+  readonly problem: string;
   /** The number of the part; null where it is not about one part. */
   readonly part: number | null;
-  /** Ids of the messages that have to be fetched again, as `first-last`; null for none. */
+  /** Ids of the messages in its file, as `first-last`; null for none. */
   readonly ids: string | null;
+}
+
+function problemOf(kind: ArchiveProblem['kind'], file: string, problem: string, part: number | null = null) {
+  return { kind, file, problem, part, ids: null };
 }
 
 /** Whether an archive may lack something, which every reader says. */
 export function isOfTheRun({ kind }: ArchiveProblem): boolean {
-  return kind === 'list' || kind === 'unfinished';
+  return kind === 'lost' || kind === 'list' || kind === 'unfinished';
 }
 
 /** Reads an archive, also while another process adds to it. @throws Failure usage for none; config for a damaged one */
 export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
-  const isLine = ({ file, problem }: FileDamage): boolean => file === 'parts.ndjson' && problem.startsWith('line ');
-  refuseDamage(archive, (damage) => damage.file === manifestFile || isLine(damage));
+  const lost = archive.problems.find(({ kind }) => kind === 'lost');
+  if (lost) throw damagedFile(folder, lost);
   return archive;
 }
 
-/** Reads an archive as far as it can be read. @throws Failure usage where there is none; config for a later version */
+/** The same, whatever is damaged. @throws Failure usage where there is none; config for a later version */
 export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.
   const names = await namesIn(folder);
   if (!read && !isArchive(names)) throw noArchive(folder);
-  return archiveIn(folder, read ?? { problem: 'it is missing' }, names, await readLists(folder));
+  const lists = await readLists(folder);
+  const parts = partsIn(lists['parts.ndjson'].records);
+  // Where archive.json cannot be read, the parts say what they can.
+  const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
+  const nothing = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
+  const unknown = { archive: archiveVersion, site: '', account: '', ...nothing, forms } as const;
+  const [changes, files] = [lists['changes.ndjson'].records, filesByPath(lists['files.ndjson'].records)];
+  const problem = read ? read.problem : 'it is missing';
+  const problems = [
+    ...(problem === undefined ? [] : [problemOf('lost', manifestFile, problem)]),
+    ...problemsOfLists(lists, names, read?.manifest),
+  ];
+  return { folder, head: read?.manifest ?? unknown, parts, changes, files, problems };
+}
+
+/** What is wrong with the lists, and with the names of files. */
+export function problemsOfLists(lists: Lists, names: readonly string[], manifest: Manifest | undefined) {
+  const { state } = manifest ?? { state: noState };
+  const problems: ArchiveProblem[] = [];
+  const found = (...problem: Parameters<typeof problemOf>): void => void problems.push(problemOf(...problem));
+  for (const file of listNames) {
+    const { damaged, bytes } = lists[file];
+    for (const words of damaged) found(file === 'parts.ndjson' ? 'lost' : 'list', file, words);
+    const difference = damaged.length === 0 ? differenceOf(bytes, state.lists[file]) : undefined;
+    if (difference === 'changed') found('list', file, 'it is not what the last run wrote: it was truncated or changed');
+    // The record of a purge grows after the archive is whole.
+    if (difference === 'longer' && manifest && file !== 'purge.ndjson')
+      found('unfinished', file, 'the run that added its last lines did not end');
+  }
+  if (manifest && !state.complete) found('unfinished', manifestFile, 'the last pull did not reach its end');
+  const isSealed = state.lists['parts.ndjson'] !== undefined && !problems.some(({ file }) => file === 'parts.ndjson');
+  const parts = partsIn(lists['parts.ndjson'].records);
+  problems.push(...problemsOfParts(parts));
+  const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
+  const next = (parts.at(-1)?.part ?? 0) + 1;
+  for (const name of names) {
+    const part = partNumberIn(name);
+    if (listed.has(name) || isOwnName(name)) continue;
+    // The next pull writes over the files of the next part.
+    if (part === next) found('unfinished', name, 'it has no line in parts.ndjson: the pull that wrote it did not end');
+    // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
+    else if (part === undefined || part < next || isSealed) found('foreign', name, 'it does not belong to the archive');
+    else found('lost', 'parts.ndjson', `it lost the line of ${name}`, part);
+  }
+  return problems;
+}
+
+/** Parts whose line is lost would be written over, and the server may not have their messages any more. */
+function* problemsOfParts(parts: readonly ArchivePart[]): Generator<ArchiveProblem> {
+  for (const [index, { part, ids, late, ...line }] of parts.entries()) {
+    const [first = 0, earlier] = [ids[0], parts.slice(0, late ? index : 0)];
+    const before = parts[index - 1];
+    const expected = (before?.part ?? 0) + 1;
+    const said = (words: string, kind: 'lost' | 'list' = 'list') => problemOf(kind, 'parts.ndjson', words, part);
+    const missing = part - 1 === expected ? `part ${expected} is` : `parts ${expected} to ${part - 1} are`;
+    if (part !== expected) yield said(`${missing} missing: messages between ${before?.last ?? 0} and ${first}`, 'lost');
+    if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] ?? 0)))
+      yield said('its ids do not ascend, or one occurs twice');
+    const above = late ? undefined : parts.slice(0, index).findLast((one) => !one.late);
+    if (above && first <= above.last) yield said(`its ids do not follow those of part ${above.part}`);
+    const other = earlier.find((one) => ids.some((id) => hasId(one.ids, id)));
+    if (other) yield said(`one of its ids is in part ${other.part} too`);
+    if (line.count !== ids.length || line.first !== first || line.last !== ids.at(-1))
+      yield said('first, last and count do not match its ids');
+  }
+}
+
+function isOwnName(name: string): boolean {
+  const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name);
+  return isOwn || /^lock(\.|$)/.test(name) || isDesktopFile(name);
+}
+
+/** Reads the whole archive, file by file, and yields what is wrong with it; an unfinished run last. */
+export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
+  const { folder, head, parts, files, problems } = archive;
+  yield* problems.filter(({ kind }) => kind === 'lost' || kind === 'list');
+  for (const part of parts)
+    for (const form of head.forms) {
+      const { problem } = await readPart(folder, part, form);
+      const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
+      if (problem !== undefined) yield { kind: 'content', part: part.part, file, problem, ids };
+    }
+  const kept = [...files.values()].filter(isKept);
+  for (const record of kept) {
+    const problem = await problemOfKept(folder, record);
+    if (problem !== undefined) yield problemOf('content', record.file, problem);
+  }
+  const own = new Set(kept.map(({ file }) => file));
+  const names = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
+  for (const file of names)
+    if (!own.has(file) && !isDesktopFile(file)) yield problemOf('foreign', file, 'it does not belong to the archive');
+  yield* problems.filter(({ kind }) => kind === 'foreign');
+  yield* problems.filter(({ kind }) => kind === 'unfinished');
+  const unasked = head.files ? attachedFiles(archive, head.site).filter((path) => !files.has(path)).length : 0;
+  if (unasked > 0)
+    yield problemOf('unfinished', 'files.ndjson', `attached files that were not fetched yet: ${unasked}`);
+}
+
+/** The attached files that the messages of an archive name, their recorded later versions included; each once. */
+export function attachedFiles({ parts, changes }: ArchiveContent, site: string): UploadPath[] {
+  const later = changes.flatMap(({ message }) => (message === undefined ? [] : uploadsIn(message, site)));
+  return [...new Set([...parts.flatMap(({ attached }) => attached), ...later])];
+}
+
+export function countMessages({ parts }: Pick<ArchiveContent, 'parts'>): number {
+  return parts.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The archives that a folder is or holds, by the numbers in their names. @throws Failure usage for none; config */
@@ -83,8 +179,10 @@ export async function archivesIn(folder: string): Promise<readonly [string, ...s
 /** The same, at any depth, where there may be none. @throws Failure config for one behind a link */
 export async function archivesBelow(folder: string, root = folder): Promise<readonly string[]> {
   const names = await namesIn(folder);
-  if (isArchive(names)) await refuseLinks(root, folder);
-  if (isArchive(names)) return [folder];
+  if (isArchive(names)) {
+    await refuseLinks(root, folder);
+    return [folder];
+  }
   const found: string[] = [];
   for (const name of names.sort(byNumber.compare)) {
     const inside = join(folder, name);
@@ -103,144 +201,6 @@ function isArchive(names: readonly string[]): boolean {
 }
 
 function noArchive(folder: string): Failure {
-  return usage(
-    `${folder} contains no archive`,
-    `Make one: ${commandLine('archive pull', [folder], { channel: 'NAME' })}`,
-  );
-}
-
-function archiveIn(folder: string, read: ManifestRead, names: readonly string[], lists: Lists): Archive {
-  const parts = partsIn(lists['parts.ndjson'].records);
-  const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
-  // Where archive.json cannot be read, the parts say what they can.
-  const nothing = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
-  const unknown = { archive: archiveVersion, site: '', account: '', ...nothing, forms } as const;
-  const manifest: Manifest = read.manifest ?? unknown;
-  const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
-  const next = (parts.at(-1)?.part ?? 0) + 1;
-  const problemOfName = (file: string): ArchiveProblem[] => {
-    const part = partNumberIn(file);
-    if (part === undefined) return isStrange(file) ? [problem('foreign', file, strangeFile)] : [];
-    if (listed.has(file)) return [];
-    // The next pull lists the files of the next part where they are whole, or writes over them.
-    if (part === next)
-      return [problem('unfinished', file, 'it has no line in parts.ndjson: the pull that wrote it did not end')];
-    // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
-    if (part > next && isSealed(lists, manifest)) return [problem('foreign', file, strangeFile)];
-    return [{ ...problem('lost', file, 'parts.ndjson lost its line'), part }];
-  };
-  const damage = listNames.flatMap((file) => damageOf(file, lists[file], manifest));
-  const unfinished = read.manifest ? unfinishedIn(manifest, lists) : [];
-  return {
-    folder,
-    head: manifest,
-    parts,
-    changes: lists['changes.ndjson'].records,
-    files: filesByPath(lists['files.ndjson'].records),
-    problems: [
-      ...(read.problem === undefined ? [] : [problem('list', manifestFile, read.problem)]),
-      ...damage.map((one) => problem('list', one.file, one.problem)),
-      ...unfinished.map((one) => problem('unfinished', one.file, one.problem)),
-      ...names.flatMap(problemOfName),
-    ],
-  };
-}
-
-function problem(kind: ArchiveProblem['kind'], file: string, words: string): ArchiveProblem {
-  return { kind, part: null, file, problem: words, ids: null };
-}
-
-/** Names that an archive does not have; what begins with a dot was left by a crash. */
-function isStrange(name: string): boolean {
-  const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name) || /^lock(\.|$)/.test(name);
-  return !isOwn && !isDesktopFile(name);
-}
-
-/**
- * Opens an archive, or a missing or empty folder for a new one, for this process alone. @throws Failure unavailable
- * naming the process that holds it, after the wait; usage for a folder of other files; config where it is damaged
- */
-export async function openArchive(folder: string, host: Surroundings, patience: Patience): Promise<OpenArchive> {
-  const release = await takeFolder(folder, host, patience);
-  try {
-    const manifest = await readHead(folder);
-    if (!manifest) await refuseOtherFiles(folder);
-    const names = await namesIn(folder);
-    const lists = await readLists(folder);
-    // Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge.
-    if (manifest) refuseDamage(archiveIn(folder, { manifest }, names, lists), ({ file }) => file !== 'purge.ndjson');
-    for (const name of listNames)
-      await orFailure(`write ${name} of ${folder}`, syncList(join(folder, name), lists[name]));
-    await orFailure(`write into ${folder}`, syncFolder(folder));
-    return new OpenArchive(folder, manifest, lists, release);
-  } catch (cause) {
-    await release();
-    throw cause;
-  }
-}
-
-/** Removes a cut end, and syncs what a killed run may have left in memory alone. @throws an error of the file system */
-async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
-  if (bytes.length === 0) return;
-  await withFile(openFile(path, constants.O_RDWR), async (file) => {
-    if (size < bytes.length) await file.truncate(size);
-    await file.datasync();
-  });
-}
-
-/** Parts whose line is lost would be written over, and the server may not have their messages any more. */
-function refuseDamage({ folder, parts, problems }: Archive, isFatal: (damage: FileDamage) => boolean): void {
-  const damaged = problems.find((one) => one.kind === 'list' && isFatal(one));
-  if (damaged) throw damagedFile(folder, damaged);
-  const lost = problems.filter(({ kind }) => kind === 'lost').map(({ file }) => file);
-  if (lost.length === 0 && parts.every(({ part }, index) => part === index + 1)) return;
-  const what = lost.length > 0 ? `the lines of ${lost.join(', ')}` : 'lines of parts';
-  throw new Failure('config', `${join(folder, 'parts.ndjson')} lost ${what}`, { hint: copyHint('parts.ndjson') });
-}
-
-/** Reads the whole archive, file by file, and yields what is wrong with it; an unfinished run is no fault. */
-export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
-  yield* archive.problems.filter(({ kind }) => kind === 'list');
-  for (const part of archive.parts) {
-    yield* problemsOfLine(part, archive.parts);
-    for (const form of archive.head.forms) {
-      const { problem: words } = await readPart(archive.folder, part, form);
-      const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
-      if (words !== undefined) yield { kind: 'content', part: part.part, file, problem: words, ids };
-    }
-  }
-  yield* archive.problems.filter(({ kind }) => kind === 'lost');
-  yield* problemsOfKept(archive);
-  yield* archive.problems.filter(({ kind }) => kind === 'foreign');
-}
-
-const strangeFile = 'it does not belong to the archive';
-
-async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<ArchiveProblem> {
-  const kept = [...files.values()].filter(isKept);
-  for (const record of kept) {
-    const words = await problemOfKept(folder, record);
-    if (words !== undefined) yield problem('content', record.file, words);
-  }
-  const own = new Set(kept.map(({ file }) => file));
-  const names = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
-  for (const file of names) if (!own.has(file) && !isDesktopFile(file)) yield problem('foreign', file, strangeFile);
-}
-
-function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: readonly ArchivePart[]) {
-  const said = (text: string): ArchiveProblem => ({ ...problem('lost', 'parts.ndjson', text), part });
-  const earlier = parts.filter((one) => one.part < part);
-  const [before, above] = [earlier.at(-1), earlier.findLast((one) => !one.late)];
-  const expected = (before?.part ?? 0) + 1;
-  if (part !== expected) {
-    const missing =
-      part - 1 === expected ? `part ${expected} is missing` : `parts ${expected} to ${part - 1} are missing`;
-    yield said(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
-  }
-  if (!ascend(ids)) yield said('its ids do not ascend, or one occurs twice');
-  if (!late && above && (ids[0] ?? 0) <= above.last) yield said(`its ids do not follow those of part ${above.part}`);
-  const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one.ids, id)));
-  if (other) yield said(`one of its ids is in part ${other.part} too`);
-  if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
-    yield said('first, last and count do not match its ids');
+  const made = commandLine('archive pull', [folder], { channel: 'NAME' });
+  return usage(`${folder} contains no archive`, `Make one: ${made}`);
 }

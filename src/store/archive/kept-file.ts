@@ -80,12 +80,11 @@ export const otherContent = 'the content changed';
 /** Reads an attached file against its line; undefined where it is whole. @throws Failure config */
 export async function problemOfKept(
   folder: string,
-  { file, bytes, sha256 }: KeptFile,
+  { file, sha256 }: KeptFile,
   use?: (chunk: Uint8Array) => Promise<void>,
 ): Promise<string | undefined> {
   try {
     const found = await measure((await openFile(join(folder, file))).createReadStream(), use);
-    if (found.bytes !== bytes) return `${found.bytes} bytes; files.ndjson says ${bytes}`;
     return found.sha256 === sha256 ? undefined : `${otherContent}: its SHA-256 is not that of files.ndjson`;
   } catch (cause) {
     if (isMissing(cause)) return 'the file is missing';

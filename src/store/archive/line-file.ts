@@ -1,23 +1,57 @@
+// The lists of an archive: files of JSON lines that only grow (docs/archive-format.md).
 import { dirname, join } from 'node:path';
 import { constants, stat, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { ifThere, openFile, orFailure, readBytes, syncFolder } from '../disk/files.ts';
+import { hashOf, ifThere, openFile, orFailure, readBytes, syncFolder } from '../disk/files.ts';
+import { refuseLinks } from '../disk/private.ts';
 import { eachLine, recordLine } from '../disk/records.ts';
-import { isMessage, type ArchivedMessage } from './part.ts';
+import type { ArchiveState, ListSeal } from './archive-head.ts';
+import { fileRecordIn, filesFolder } from './kept-file.ts';
+import { isMessage, partIn, type ArchivedMessage } from './part.ts';
 
-export type LineFile = ReturnType<typeof appending>;
+export const listNames = ['parts.ndjson', 'changes.ndjson', 'files.ndjson', 'purge.ndjson'] as const;
+export type ListName = (typeof listNames)[number];
+export type Lists = Awaited<ReturnType<typeof readLists>>;
 
-export interface LineList<T> {
-  readonly records: readonly T[];
-  /** What is wrong with its lines (`line 2 is not valid JSON`); a last line that a crash cut is not. */
-  readonly damaged: readonly string[];
-  readonly bytes: Buffer;
-  /** Bytes of the lines that end; a crash cut what follows. */
-  readonly size: number;
+/** The lists of an archive, as far as they can be read. @throws Failure config where a file cannot be read */
+export async function readLists(folder: string) {
+  await refuseLinks(folder, join(folder, filesFolder));
+  return {
+    'parts.ndjson': await readList(join(folder, 'parts.ndjson'), partIn, 'a part of an archive'),
+    'changes.ndjson': await readList(join(folder, 'changes.ndjson'), changeIn, 'a change of an archived message'),
+    'files.ndjson': await readList(join(folder, 'files.ndjson'), fileRecordIn, 'an attached file'),
+    'purge.ndjson': await readList(join(folder, 'purge.ndjson'), (record) => record, 'a record of a purge'),
+  } as const;
 }
 
-/** The lines that `recordOf` takes; a missing file has none. `what`: what a line should be. @throws Failure config */
+/** `changed`: its beginning is another or shorter; `longer`: an interrupted run added to it; else undefined. */
+export function differenceOf(
+  bytes: Buffer,
+  seal: ListSeal = { bytes: 0, sha256: hashOf(Buffer.alloc(0)) },
+): 'changed' | 'longer' | undefined {
+  if (bytes.length < seal.bytes || hashOf(bytes.subarray(0, seal.bytes)) !== seal.sha256) return 'changed';
+  return bytes.length > seal.bytes ? 'longer' : undefined;
+}
+
+/** Lists without a cut end; of a changed one what was recorded, so that it is still found. @throws Failure config */
+export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
+  const lists: Record<string, ListSeal> = {};
+  for (const name of listNames) {
+    const [content, old] = [await readBytes(join(folder, name)), before[name]];
+    const bytes = content?.subarray(0, content.lastIndexOf('\n') + 1);
+    const isKept = old !== undefined && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
+    if (isKept) lists[name] = old;
+    else if (bytes) lists[name] = { bytes: bytes.length, sha256: hashOf(bytes) };
+  }
+  return lists;
+}
+
+/**
+ * The lines that `recordOf` takes; a missing file has none. `what`: what a line should be. `damaged` says what is wrong
+ * with lines (`line 2 is not valid JSON`); `size`: bytes of the lines that end, a crash cut what follows.
+ * @throws Failure config where it cannot be read
+ */
 export async function readList<T>(path: string, recordOf: (record: unknown) => T | undefined, what: string) {
   const bytes = (await readBytes(path)) ?? Buffer.alloc(0);
   const records: T[] = [];
@@ -32,48 +66,82 @@ export async function readList<T>(path: string, recordOf: (record: unknown) => T
   return { records, damaged, bytes, size };
 }
 
-/**
- * So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is unknown;
- * `confirm`: before each record.
- */
-export function appending(path: string, size: number, failed: () => void, confirm = () => Promise.resolve()) {
-  let file: FileHandle | undefined;
-  let end = size;
-  const opened = async (): Promise<FileHandle> => {
-    if (file) return file;
-    file = await openFile(path, constants.O_RDWR | (size > 0 ? 0 : constants.O_CREAT));
-    await file.truncate(end);
-    await syncFolder(dirname(path));
-    return file;
-  };
-  return {
-    /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
-    async append(...added: readonly unknown[]): Promise<void> {
-      await confirm();
-      const bytes = Buffer.from(added.map(recordLine).join(''));
-      const write = async (): Promise<void> => {
-        const target = await opened();
-        // At `end`, not at the end of the file: this overwrites what a failed append left behind.
-        for (let done = 0; done < bytes.length;)
-          done += (await target.write(bytes, done, bytes.length - done, end + done)).bytesWritten;
-        await target.datasync();
-      };
-      try {
-        await orFailure(`write ${path}`, write());
-      } catch (cause) {
-        failed();
-        throw cause;
-      }
-      end += bytes.length;
-    },
-    isInPlace: async () => (await sizeAt(path)) === end,
-    close: async () => file?.close(),
-  };
+/** A list that this process adds to; made by its first record. After a failure its end is unknown, and it stays so. */
+export class LineFile {
+  failure: Failure | undefined;
+  readonly #path: string;
+  /** Bytes of whole lines; what is beyond them when it is opened is cut off. */
+  #size: number;
+  #file: FileHandle | undefined;
+
+  constructor(path: string, size: number) {
+    [this.#path, this.#size] = [path, size];
+  }
+
+  /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
+  async append(...records: readonly unknown[]): Promise<void> {
+    if (this.failure) throw this.failure;
+    const bytes = Buffer.from(records.map(recordLine).join(''));
+    try {
+      await orFailure(`write ${this.#path}`, this.#write(bytes));
+    } catch (cause) {
+      if (cause instanceof Failure) this.failure = cause;
+      throw cause;
+    }
+    this.#size += bytes.length;
+  }
+
+  /** Whether nobody took it away or cut it. */
+  async isInPlace(): Promise<boolean> {
+    return (await sizeAt(this.#path)) === this.#size;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    if (!this.#file) {
+      const flags = constants.O_RDWR | constants.O_APPEND | (this.#size > 0 ? 0 : constants.O_CREAT);
+      this.#file = await openFile(this.#path, flags);
+      await this.#file.truncate(this.#size);
+      await syncFolder(dirname(this.#path));
+    }
+    await this.#file.appendFile(bytes);
+    await this.#file.datasync();
+  }
 }
 
 /** The bytes of a file; none where it is missing. @throws Failure config where it cannot be looked at */
 export async function sizeAt(path: string): Promise<number> {
   return (await ifThere(`look at ${path}`, stat(path)))?.size ?? 0;
+}
+
+/**
+ * A message is older than what the plan shows; nothing of its channel is visible; another account saw it; or nobody can
+ * tell: it was deleted, or moved out of sight (docs/archive-format.md, Changes).
+ */
+const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
+export type ReasonGone = (typeof reasonsGone)[number];
+
+/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
+export type ArchiveChange = {
+  readonly id: number;
+  readonly seen: string;
+} & (
+  | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
+  /** The message as the server showed it then; `back`: as it was, after it had been gone. */
+  | { readonly change: 'edited' | 'moved' | 'back'; readonly message: ArchivedMessage }
+);
+
+/** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
+export function changeIn(record: unknown): ArchiveChange | undefined {
+  if (!isObject(record)) return undefined;
+  const { id, change, seen, why, message } = record;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof seen !== 'string') return undefined;
+  if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
+  if (!isMessage(message)) return undefined;
+  return change === 'edited' || change === 'moved' || change === 'back' ? { id, change, seen, message } : undefined;
 }
 
 /** `begun`: messages may have been deleted, and the purge did not end. */
@@ -106,21 +174,23 @@ export interface LookStep {
 const callEnds = ['asked', 'whole', 'part', 'broken', 'failed'] as const;
 export type CallEnd = (typeof callEnds)[number];
 
-export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
+export interface PurgeRecord {
+  readonly stage: PurgeStage;
+  /** The looks and calls that were recorded so far, oldest first. */
+  readonly steps: readonly PurgeStep[];
+  /** What was said at its begin. */
+  readonly begun: Readonly<Record<string, unknown>> | undefined;
+}
 
-/** purge.ndjson (docs/archive-format.md, Record of a purge): after a record messages may be deleted. @throws Failure */
-export async function openPurge(folder: string, failed: () => void = () => undefined) {
+/** Reads purge.ndjson (docs/archive-format.md, Record of a purge). @throws Failure config where it is damaged */
+export async function readPurge(folder: string): Promise<PurgeRecord> {
   const path = join(folder, 'purge.ndjson');
-  const { records, damaged, size } = await readList(path, (record) => record, 'a record of a deletion');
+  const { records, damaged } = await readList(path, (record) => record, 'a record of a deletion');
   if (damaged[0] !== undefined)
     throw new Failure('config', `${path} is damaged: ${damaged[0]}`, {
       hint: 'Put it back from a copy, or pull into another folder.',
     });
-  /** The looks and calls that were recorded so far, oldest first. */
-  const steps: readonly PurgeStep[] = records.filter(isStep);
-  /** What was said at its begin. */
-  const begun = records.find(isObject);
-  return { ...appending(path, size, failed), stage: stageOf(records), steps, begun };
+  return { stage: stageOf(records), steps: records.filter(isStep), begun: records.find(isObject) };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {
@@ -137,31 +207,4 @@ function isStep(record: unknown): record is PurgeStep {
   const isFrom = from === null || typeof from === 'number';
   const areIds = [there, missing].every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
   return typeof look === 'string' && isFrom && areIds;
-}
-
-/**
- * A message is older than what the plan shows; nothing of its channel is visible; or nobody can tell: it was deleted,
- * or moved out of sight (docs/archive-format.md, Changes).
- */
-const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
-export type ReasonGone = (typeof reasonsGone)[number];
-
-/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
-export type ArchiveChange = {
-  readonly id: number;
-  readonly seen: string;
-} & (
-  | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
-  /** The message as the server showed it then; `back`: as it was, after it had been gone. */
-  | { readonly change: 'edited' | 'moved' | 'back'; readonly message: ArchivedMessage }
-);
-
-/** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
-export function changeIn(record: unknown): ArchiveChange | undefined {
-  if (!isObject(record)) return undefined;
-  const { id, change, seen, why, message } = record;
-  if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof seen !== 'string') return undefined;
-  if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
-  if (!isMessage(message)) return undefined;
-  return change === 'edited' || change === 'moved' || change === 'back' ? { id, change, seen, message } : undefined;
 }

@@ -1,55 +1,68 @@
+// An archive that this process alone changes, from taking its folder to giving it back.
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import { constants } from '../../core/outside.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { remove } from '../disk/files.ts';
-import {
-  manifestFile,
-  noState,
-  partsIn,
-  readManifest,
-  sealedLists,
-  stampOf,
-  writeManifest,
-  type ArchiveHead,
-  type ArchiveState,
-  type ListName,
-  type Lists,
-  type Manifest,
-} from './archive-head.ts';
-import { appending, openPurge, sizeAt, type ArchiveChange, type LineFile } from './line-file.ts';
+import { openFile, orFailure, remove, syncFolder, withFile } from '../disk/files.ts';
+import type { Patience, Surroundings } from '../lock/lock.ts';
+import { problemsOfLists, type ArchiveContent, type ArchiveProblem } from './archive.ts';
+import { namesIn, refuseOtherFiles, stampOf, takeFolder } from './archive-folder.ts';
+import { damagedFile, manifestFile, noState, readHead, readManifest, writeManifest } from './archive-head.ts';
+import type { ArchiveHead, ArchiveState, Manifest } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import {
-  archiveForms,
-  blankPart,
-  partFileName,
-  readPart,
-  uploadsOf,
-  written,
-  type ArchiveForm,
-  type ArchivePart,
-  type PartMessages,
-  type StoredMessage,
-} from './part.ts';
+import { LineFile, listNames, readLists, readPurge, sealedLists, sizeAt } from './line-file.ts';
+import type { ArchiveChange, ListName, Lists, PurgeRecord } from './line-file.ts';
+import { archiveForms, blankPart, partFileName, partsIn, readPart, uploadsOf, written } from './part.ts';
+import type { ArchiveForm, ArchivePart, PartMessages, StoredMessage } from './part.ts';
 
-export interface ArchiveContent {
-  readonly folder: string;
-  readonly parts: readonly ArchivePart[];
-  readonly changes: readonly ArchiveChange[];
-  readonly files: ReadonlyMap<UploadPath, FileRecord>;
+/**
+ * Opens an archive, or a missing or empty folder for a new one, for this process alone. @throws Failure unavailable
+ * naming the process that holds it, after the wait; usage for a folder of other files; config where it is damaged
+ */
+export async function openArchive(folder: string, host: Surroundings, patience: Patience): Promise<OpenArchive> {
+  const release = await takeFolder(folder, host, patience);
+  try {
+    const manifest = await readHead(folder);
+    if (!manifest) await refuseOtherFiles(folder);
+    const lists = await readLists(folder);
+    // Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge.
+    const damaged = manifest && problemsOfLists(lists, await namesIn(folder), manifest).find(isFatal);
+    if (damaged) throw damagedFile(folder, damaged);
+    for (const name of listNames) await orFailure(`write ${name} of ${folder}`, syncList(folder, name, lists));
+    await orFailure(`write into ${folder}`, syncFolder(folder));
+    return new OpenArchive(folder, manifest, lists, release);
+  } catch (cause) {
+    await release();
+    throw cause;
+  }
+}
+
+function isFatal({ kind, file }: ArchiveProblem): boolean {
+  return kind === 'lost' || (kind === 'list' && file !== 'purge.ndjson');
+}
+
+/** Removes a cut end, and syncs what a killed run may have left in memory alone. @throws an error of the file system */
+async function syncList(folder: string, name: ListName, lists: Lists): Promise<void> {
+  const { bytes, size } = lists[name];
+  if (bytes.length === 0) return;
+  await withFile(openFile(join(folder, name), constants.O_RDWR), async (file) => {
+    if (size < bytes.length) await file.truncate(size);
+    await file.datasync();
+  });
 }
 
 /** `changed` trusts the files that look as when they were last read and compared. */
 export type Which = 'all' | 'changed';
 
-/** An archive that this process alone changes. Every call but `mark` resolves when its work is on disk. */
+/** Every call but `mark` resolves when its work is on disk. */
 export class OpenArchive implements ArchiveContent {
   readonly folder: string;
   readonly parts: ArchivePart[];
   readonly changes: ArchiveChange[];
   readonly files: Map<UploadPath, FileRecord>;
   readonly #release: () => Promise<void>;
-  readonly #lists: { readonly [name in 'parts' | 'changes' | 'files']: LineFile };
+  readonly #lists: ReadonlyMap<ListName, LineFile>;
   /** How each file looked when it was last read and compared. */
   readonly #seen: Map<string, string>;
   /** archive.json as this process, or the one before it, wrote it. */
@@ -58,7 +71,6 @@ export class OpenArchive implements ArchiveContent {
   /** How archive.json looked when its hash was last compared: with many attached files, reading takes milliseconds. */
   #compared: string | undefined;
   #isComplete = false;
-  #isOnDisk = true;
 
   constructor(folder: string, manifest: Manifest | undefined, read: Lists, release: () => Promise<void>) {
     this.folder = folder;
@@ -69,9 +81,7 @@ export class OpenArchive implements ArchiveContent {
     this.parts = partsIn(read['parts.ndjson'].records);
     this.changes = [...read['changes.ndjson'].records];
     this.files = filesByPath(read['files.ndjson'].records);
-    const open = (name: ListName) =>
-      appending(join(folder, name), read[name].size, this.#failed, () => this.#confirmInPlace());
-    this.#lists = { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
+    this.#lists = new Map(listNames.map((name) => [name, new LineFile(join(folder, name), read[name].size)]));
   }
 
   get head(): Manifest | undefined {
@@ -109,7 +119,7 @@ export class OpenArchive implements ArchiveContent {
   }
 
   async record(added: readonly ArchiveChange[]): Promise<void> {
-    if (added.length > 0) await this.#lists.changes.append(...added);
+    if (added.length > 0) await this.#append('changes.ndjson', ...added);
     this.changes.push(...added);
   }
 
@@ -125,26 +135,33 @@ export class OpenArchive implements ArchiveContent {
   }
 
   async recordFile(record: FileRecord): Promise<void> {
-    await this.#lists.files.append(record);
+    await this.#append('files.ndjson', record);
     this.files.set(record.path, record);
     if (isKept(record)) await this.#seeNow(record.file);
   }
 
-  purge() {
-    return openPurge(this.folder, this.#failed);
+  /** The purge that this archive is of, as recorded so far. @throws Failure config where its record is damaged */
+  purge(): Promise<PurgeRecord> {
+    return readPurge(this.folder);
+  }
+
+  /** After the first record of a purge, messages may be deleted. */
+  async recordPurge(record: object): Promise<void> {
+    await this.#lists.get('purge.ndjson')?.append(record);
   }
 
   /** The first of its files that somebody took away, or cut; undefined where all are as they were written. */
   async missing(): Promise<string | undefined> {
     if (!(await this.#isInPlace())) return manifestFile;
-    for (const [name, file] of Object.entries(this.#lists)) if (!(await file.isInPlace())) return `${name}.ndjson`;
+    for (const [name, file] of this.#lists) if (!(await file.isInPlace())) return name;
     return firstCut(this);
   }
 
   /** Records what the lists hold now: a copy that is made from here on is whole. */
   async seal(): Promise<void> {
     // Lines that a power cut may take are not sealed: without them the archive would count as damaged.
-    if (!this.#isOnDisk || !this.#manifest) return;
+    const isOnDisk = [...this.#lists.values()].every(({ failure }) => failure === undefined);
+    if (!isOnDisk || !this.#manifest) return;
     const lists = await sealedLists(this.folder, this.#state.lists);
     const state = { ...this.#state, lists, seen: Object.fromEntries(this.#seen) };
     if (!isDeepStrictEqual(state, this.#manifest.state)) await this.#write({ ...this.#manifest, state });
@@ -153,7 +170,7 @@ export class OpenArchive implements ArchiveContent {
   /** Seals the archive, and gives it back. */
   async close(): Promise<void> {
     try {
-      for (const file of Object.values(this.#lists)) await file.close();
+      for (const file of this.#lists.values()) await file.close();
       if (this.#manifest) await this.#confirmInPlace();
       // A run that was killed left them, and the selection has nothing more for their part.
       const leftover = this.#isComplete ? archiveForms : [];
@@ -165,14 +182,17 @@ export class OpenArchive implements ArchiveContent {
     }
   }
 
-  readonly #failed = (): void => void (this.#isOnDisk = false);
-
   #site(): string {
     return this.#manifest?.site ?? '';
   }
 
+  async #append(name: ListName, ...records: readonly unknown[]): Promise<void> {
+    await this.#confirmInPlace();
+    await this.#lists.get(name)?.append(...records);
+  }
+
   async #list(part: ArchivePart, forms: readonly ArchiveForm[] = archiveForms): Promise<void> {
-    await this.#lists.parts.append(part);
+    await this.#append('parts.ndjson', part);
     const place = this.parts.findIndex((one) => one.part === part.part);
     this.parts.splice(place < 0 ? this.parts.length : place, 1, part);
     for (const form of forms) await this.#seeNow(part[form]?.file);

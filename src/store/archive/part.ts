@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-elements.ts';
 import { countBefore } from '../../core/halving.ts';
-import { isObject, parseJson } from '../../core/json.ts';
+import { isObject, jsonIn } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import { otherContent } from './kept-file.ts';
@@ -90,7 +90,8 @@ export async function written(folder: string, part: ArchivePart, messages: PartM
     const rows = messages[form];
     if (!rows) continue;
     const file = partFileName(form, part.part);
-    const bytes = bytesOf(rows);
+    // Each message byte by byte as the server sent it.
+    const bytes = Buffer.concat(rows.flatMap(({ text }) => [text.bytes, lineEnd]));
     await writePrivate(join(folder, file), bytes);
     const held = new Set(rows.map(({ id }) => id));
     const absent = part.ids.filter((id) => !held.has(id));
@@ -100,18 +101,7 @@ export async function written(folder: string, part: ArchivePart, messages: PartM
   return whole;
 }
 
-/** The content of a part's file that holds these messages, each byte by byte as the server sent it. */
-export function bytesOf(messages: readonly StoredMessage[]): Buffer {
-  return Buffer.concat(messages.flatMap(({ text }) => [text.bytes, lineEnd]));
-}
-
 const lineEnd = Buffer.from('\n');
-
-/** A part file as it was read: its messages in the order of their ids, or what is wrong with it. */
-export interface ReadPart {
-  readonly messages: readonly ReadMessage[];
-  readonly problem?: string | undefined;
-}
 
 export interface ReadMessage {
   readonly message: ArchivedMessage;
@@ -119,38 +109,60 @@ export interface ReadMessage {
   readonly line: string;
 }
 
-/** Reads a part in one form and compares it with its line of parts.ndjson. */
-export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
+/** Its messages in the order of their ids, or what is wrong with it, compared with its line of parts.ndjson. */
+export async function readPart(
+  folder: string,
+  part: ArchivePart,
+  form: ArchiveForm,
+): Promise<{ readonly messages: readonly ReadMessage[]; readonly problem?: string | undefined }> {
   const entry = part[form];
-  if (!entry) return { messages: [], problem: `the ${form} form is missing` };
-  const bytes = await readBytes(join(folder, entry.file));
-  if (!bytes) return { messages: [], problem: 'the file is missing' };
-  if (bytes.length !== entry.bytes)
-    return { messages: [], problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
-  if (hashOf(bytes) !== entry.sha256)
-    return { messages: [], problem: `${otherContent}: its SHA-256 is not that of parts.ndjson` };
-  try {
-    const lines = bytes.toString().split('\n').slice(0, -1);
-    const messages = lines.map((line) => ({ line, message: messageIn(line) }));
-    const ids = idsOfFile(part, form);
-    if (ids.length === messages.length && messages.every(({ message }, at) => message.id === ids[at]))
-      return { messages };
-    return { messages: [], problem: 'its messages are not those of parts.ndjson' };
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return { messages: [], problem: `not JSON lines: ${cause.message}` };
-    throw cause;
-  }
+  const bytes = entry && (await readBytes(join(folder, entry.file)));
+  const damaged = (problem: string) => ({ messages: [], problem });
+  if (!bytes) return damaged(entry ? 'the file is missing' : `the ${form} form is missing`);
+  if (hashOf(bytes) !== entry.sha256) return damaged(`${otherContent}: its SHA-256 is not that of parts.ndjson`);
+  const messages = bytes
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => ({ line, message: jsonIn(line)?.value }));
+  const ids = idsOfFile(part, form);
+  const areThose = ids.length === messages.length && messages.every(isReadMessage);
+  if (areThose && messages.every(({ message }, at) => message.id === ids[at])) return { messages };
+  return damaged('its messages are not those of parts.ndjson');
 }
 
-/** @throws SyntaxError */
-function messageIn(line: string): ArchivedMessage {
-  const message = parseJson(line);
-  if (isMessage(message)) return message;
-  throw new SyntaxError('a line is not a message with an id');
+function isReadMessage(read: { readonly line: string; readonly message: unknown }): read is ReadMessage {
+  return isMessage(read.message);
 }
 
 export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && Number.isSafeInteger(value['id']);
+}
+
+/** The parts of lines, by number: of several lines of one part the last counts. */
+export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
+  const parts = new Map(lines.map((line) => [line.part, line]));
+  return [...parts.values()].sort((one, other) => one.part - other.part);
+}
+
+/** The part that a line of parts.ndjson describes; undefined for a line of another shape. */
+export function partIn(line: unknown): ArchivePart | undefined {
+  return isPart(line) ? line : undefined;
+}
+
+function isPart(line: unknown): line is ArchivePart {
+  if (!isObject(line)) return false;
+  const { part, ids, attached } = line;
+  const areFiles = archiveForms.every((form) => line[form] === undefined || isPartFile(line[form]));
+  const areIds = Array.isArray(ids) && ids.length > 0 && ids.every(Number.isSafeInteger);
+  const arePaths = Array.isArray(attached) && attached.every((path) => typeof path === 'string');
+  return typeof part === 'number' && areIds && areFiles && arePaths;
+}
+
+function isPartFile(value: unknown): value is PartFile {
+  if (!isObject(value)) return false;
+  const { file, sha256 } = value;
+  return typeof sha256 === 'string' && typeof file === 'string' && partNumberIn(file) !== undefined;
 }
 
 /** The attached files that messages name, each once. Of texts, only one that may name a file is parsed. */

@@ -76,7 +76,7 @@ test(
 
 test.each<[string, (path: string) => void, string]>([
   ['missing', (path) => rmSync(path), 'the file is missing'],
-  ['cut', (path) => writeFileSync(path, 'x'), '1 bytes; files.ndjson says'],
+  ['cut', (path) => writeFileSync(path, 'x'), 'the content changed: its SHA-256 is not that of files.ndjson'],
   [
     'changed',
     (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', 'sandbux')),
@@ -438,7 +438,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
     const { exitCode, stderr } = await again();
 
     expect(exitCode).toBe(8);
-    expect(stderr).toContain(`${damaged}: 1 bytes; files.ndjson says`);
+    expect(stderr).toContain(`${damaged}: the content changed: its SHA-256 is not that of files.ndjson`);
     expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html']);
   });
 

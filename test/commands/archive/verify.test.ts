@@ -182,13 +182,13 @@ describe('where parts.ndjson is damaged', () => {
     [
       'its last two lines',
       (folder) => edited(folder, 'parts.ndjson', (lines) => lines.slice(0, 1)),
-      { part: 3, problem: 'parts.ndjson lost its line' },
+      { part: 3, problem: 'it lost the line of rendered-000003.ndjson' },
       3,
     ],
     [
       'all its lines',
       (folder) => rmSync(path(folder, 'parts.ndjson')),
-      { part: 3, problem: 'parts.ndjson lost its line' },
+      { part: 3, problem: 'it lost the line of rendered-000003.ndjson' },
       3,
     ],
     [
@@ -263,7 +263,7 @@ describe('where parts.ndjson is damaged', () => {
     const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
 
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('parts.ndjson lost the lines of rendered-000003.ndjson, source-000003.ndjson');
+    expect(stderr).toContain('parts.ndjson is damaged: it lost the line of rendered-000003.ndjson');
   });
 });
 

@@ -6,7 +6,7 @@ import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
 import { earlierPurges } from '../../../src/jobs/topic/survey-topics.ts';
 import { TopicPurge, type PurgeChat, type PurgeParts } from '../../../src/jobs/topic/purge-topic.ts';
-import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
+import { openArchive, type OpenArchive } from '../../../src/store/archive/open-archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
 import { systemIn } from '../../store/system.ts';
