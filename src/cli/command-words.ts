@@ -69,9 +69,9 @@ export function commandWords(words: readonly string[], [option = '', next]: read
   const noun = nounNamed(typed) ?? typed;
   const verbs = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
   const meant = otherVerbs.get(verb ?? '')?.find((one) => verbs.includes(one) && reading.has(one));
-  const own = verb !== undefined && verbs.includes(verb) ? verb : meant;
-  if (own !== undefined && (noun === typed || reading.has(own))) return [noun, own];
-  if (own !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${own}?`);
+  const chosenVerb = verb !== undefined && verbs.includes(verb) ? verb : meant;
+  if (chosenVerb !== undefined && (noun === typed || reading.has(chosenVerb))) return [noun, chosenVerb];
+  if (chosenVerb !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${chosenVerb}?`);
   if (names.includes(noun)) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];
   if (verbs.length === 0) throw unknownCommand(typed, [...new Set(names.map((name) => name.replace(/ .*/, '')))]);

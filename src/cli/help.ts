@@ -18,10 +18,10 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
   const first = firstCommands.split(', ').flatMap((name) => table.find((entry) => entry.name === name) ?? []);
   // What few need is in the line of the others.
   const { sandbox: _sandbox, api: _api, ...shown } = nouns;
-  const others = table.flatMap(({ name }) => (name.includes(' ') || Object.hasOwn(nouns, name) ? [] : name));
+  const singleCommands = table.flatMap(({ name }) => (name.includes(' ') || Object.hasOwn(nouns, name) ? [] : name));
   const rows = [
     ...Object.entries(shown).map(([term, text]) => ({ term, text })),
-    { term: 'others', text: ['sandbox', 'api', ...others].join(', ') },
+    { term: 'others', text: ['sandbox', 'api', ...singleCommands].join(', ') },
     { term: 'guides', text: `help ${guides}` },
   ];
   const head = 'License keys and team chat. --sandbox needs no account; NOUN --help says more.';
@@ -69,8 +69,8 @@ const exits = Object.values({ success, ...failures }).map(({ exit, means: text }
 /** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined where no exit code is that one. */
 export function exitHelp(code: string | undefined, width: number): string | undefined {
   if (code === undefined) return exits.map(({ term, text }) => `${term.padStart(3)}  ${text}\n`).join('');
-  const own = exits.find(({ term }) => term === code)?.text;
-  const texts = [own, exitAdvice[code]].filter((text) => text !== undefined);
+  const advice = exits.find(({ term }) => term === code)?.text;
+  const texts = [advice, exitAdvice[code]].filter((text) => text !== undefined);
   const entries = texts.map((text, index) => ({ term: (index === 0 ? code : '').padStart(3), text }));
   return entries.length === 0 ? undefined : `${entryLines(entries, width, 3).join('\n')}\n`;
 }
@@ -85,13 +85,13 @@ export function optionsHelp(width: number): string {
 }
 
 export function nounHelp(noun: string, table: readonly CommandEntry[], width: number): string {
-  const own = table.filter(({ name }) => name.startsWith(`${noun} `));
-  const [first] = own;
+  const nounCommands = table.filter(({ name }) => name.startsWith(`${noun} `));
+  const [first] = nounCommands;
   return sections([
     ['', wrap(nouns[noun] ?? noun, width)],
     ...(noun === 'license' ? [['', wrap(licenseRules, width)] as const] : []),
     ['Usage', [`chatelaine ${noun} COMMAND [OPTION…]`]],
-    ['Commands', entryLines(own.map(commandEntry), width)],
+    ['Commands', entryLines(nounCommands.map(commandEntry), width)],
     ['More', [`chatelaine ${first?.name ?? noun} --help`, 'chatelaine --help']],
   ]);
 }
@@ -99,8 +99,8 @@ export function nounHelp(noun: string, table: readonly CommandEntry[], width: nu
 export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
   const all = Object.entries(command.options ?? {});
-  const own = all.filter(([, { see }]) => see === undefined);
-  const options = optionEntries(Object.fromEntries(own.filter(([, { rare }]) => rare === undefined)));
+  const listed = all.filter(([, { see }]) => see === undefined);
+  const options = optionEntries(Object.fromEntries(listed.filter(([, { rare }]) => rare === undefined)));
   const [other] = all.flatMap(([, { see }]) => see ?? []);
   const common = all.flatMap((row) => (row[1].see === undefined ? [] : `--${flagOf(...row)}`)).join(', ');
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
@@ -113,7 +113,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
-    ...rareOptions(own, width),
+    ...rareOptions(listed, width),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
     ...(other === undefined
       ? []
@@ -241,6 +241,6 @@ function levelNote({ level }: Field): string | undefined {
 }
 
 function notes(...all: readonly (string | false | undefined)[]): string {
-  const known = all.filter((note) => typeof note === 'string');
-  return known.length > 0 ? ` (${known.join(', ')})` : '';
+  const details = all.filter((note) => typeof note === 'string');
+  return details.length > 0 ? ` (${details.join(', ')})` : '';
 }

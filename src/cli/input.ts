@@ -52,8 +52,8 @@ export async function readInputLine(reading: InputParts): Promise<string> {
 export async function fillFromInput(request: CommandRequest, reading: InputParts) {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
-  const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
-  const flags = own
+  const stdinOptions = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
+  const flags = stdinOptions
     .map((row) => flagOf(...row))
     .filter((one) => typed.some(({ flag, text }) => flag === one && text === '-'));
   const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];

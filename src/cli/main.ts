@@ -86,8 +86,8 @@ async function runRequest(
   if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  const again: RunParts['again'] = (changed, own) =>
-    typedLine(command.name, own ? { ...request, words: { own } } : request, changed);
+  const again: RunParts['again'] = (changed, words) =>
+    typedLine(command.name, words ? { ...request, words: { own: words } } : request, changed);
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 
@@ -97,8 +97,8 @@ const ofNames = /^((new_)?remote_user|send_again|match|sender|dm(_including)?|(n
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
   const { keyHider } = await import('./typed.ts');
   const hide = keyHider(typed);
-  const known = cause instanceof Failure ? cause : bug(cause);
-  const { kind, message, details } = redact(known, (text) => redactor.clean(hide(text)));
+  const raw = cause instanceof Failure ? cause : bug(cause);
+  const { kind, message, details } = redact(raw, (text) => redactor.clean(hide(text)));
   const failure = new Failure(kind, message, { ...details, hint: details.hint && complete(details.hint) });
   if (failure.kind !== 'differences') await messages.fail(failure);
   return failure;

@@ -21,8 +21,8 @@ export function mistakeIn({ lacking, unknown }: LineParts, { words, options, giv
     const [option, next] = lacking;
     return usage(`${option} needs a value`, next ? `If its value is ${next}, write ${option}=${next}.` : help);
   }
-  const [strange] = unknown;
-  if (strange !== undefined) return unknownOption(strange, line, options);
+  const [firstUnknown] = unknown;
+  if (firstUnknown !== undefined) return unknownOption(firstUnknown, line, options);
   const form = command ? `See --help. Usage: ${synopsis(command)}` : help;
   const args = Object.entries(command?.args ?? {});
   const missing = args.find(([, { required }], at) => required && given[at] === undefined);
@@ -48,8 +48,8 @@ function countOf(number: number): string {
 function unknownOption(typed: string, line: string, options: Fields): Failure {
   const flag = typed.startsWith('--') ? typed.replace(/=.*/s, '') : typed.slice(0, 2);
   const flags = Object.entries(options).flatMap(([name, field]) => {
-    const own = `--${flagOf(name, field)}`;
-    return field.kind === 'boolean' && field.negatable ? [own, `--no-${flagOf(name, field)}`] : [own];
+    const expected = `--${flagOf(name, field)}`;
+    return field.kind === 'boolean' && field.negatable ? [expected, `--no-${flagOf(name, field)}`] : [expected];
   });
   const help = `See ${line} --help.`;
   if (flags.includes(flag)) return usage(`${flag} does not accept a value`, keyAdvice(flag, options) ?? help);

@@ -160,8 +160,8 @@ const processTerminal: Host['terminal'] = {
     return groups()?.own ?? process.ppid;
   },
   isForeground() {
-    const known = groups();
-    return known ? known.own === known.foreground : isatty(0) || isatty(1);
+    const processGroups = groups();
+    return processGroups ? processGroups.own === processGroups.foreground : isatty(0) || isatty(1);
   },
   open() {
     // A console of Windows serves all streams; elsewhere standard input may be another terminal, or at its end.

@@ -30,8 +30,8 @@ export async function readCommandLine(
   if (named.words[0] === 'version') return { text: `chatelaine ${version}\n` };
   const words = commandWords(named.words, start.unknown);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
-  const { args = {}, options: own = {} } = command ?? {};
-  const options: Fields = { ...globalOptions, ...own };
+  const { args = {}, options: commandOptions = {} } = command ?? {};
+  const options: Fields = { ...globalOptions, ...commandOptions };
   const line = partLine(argv, options, Object.keys(args));
   if (line.asks === 'version') return { text: `chatelaine ${version}\n` };
   const isWrong = line.unknown.length > 0 || line.lacking !== undefined;

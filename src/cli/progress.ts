@@ -18,22 +18,22 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
   const started = clock.now();
   let last = started;
   let done = 0;
-  let said: number | undefined;
+  let lastCount: number | undefined;
 
   const text = (): string => {
     const elapsed = Math.max(1, clock.now() - started);
     const rate = (done * 1000) / elapsed;
     // Before that, the rate says nothing of the rest.
     const isSound = elapsed >= 5000 && done >= total * 0.03 && done < total;
-    const left = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
-    return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}`;
+    const remaining = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
+    return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${remaining}`;
   };
   const upTo = (count: number): void => {
     done = Math.min(count, total);
     const now = clock.now();
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
-    said = done;
+    lastCount = done;
     if (isTerminal) messages.status(drawn(done / total, text(), stderr.columns ?? 80));
     else messages.say(text());
   };
@@ -43,8 +43,8 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     end() {
       if (isTerminal) messages.status(undefined);
       // The last line that stays is the true one.
-      else if (said !== undefined && said !== done) messages.say(text());
-      said = undefined;
+      else if (lastCount !== undefined && lastCount !== done) messages.say(text());
+      lastCount = undefined;
     },
   };
 }

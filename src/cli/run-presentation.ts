@@ -35,15 +35,15 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   const isOfJob = show.text !== undefined && !options.typed.has('dry_run');
   const hasPlan = options.dry_run === true && !isOfJob && (options.output === 'curl' || !dryRun.includes('rows'));
   const isText = command.result === 'text' || command.result === 'json text';
-  const asked = [looks.sort && orderOf(looks.sort).field, looks.countBy?.field].filter((name) => name !== undefined);
-  const unknownBeside = (known: readonly string[]): readonly string[] =>
-    [...new Set([...(looks.fields ?? []), ...asked])].filter((name) => !known.includes(name));
-  const own = [...namesOf(show), ...beside];
-  const noFields = (strange: readonly string[], known: readonly string[]): Failure => {
-    const near = strange.flatMap((name) => suggestion(name, known) ?? []);
+  const order = [looks.sort && orderOf(looks.sort).field, looks.countBy?.field].filter((name) => name !== undefined);
+  const unknownBeside = (knownFields: readonly string[]): readonly string[] =>
+    [...new Set([...(looks.fields ?? []), ...order])].filter((name) => !knownFields.includes(name));
+  const commandFields = [...namesOf(show), ...beside];
+  const noFields = (unknownFields: readonly string[], knownFields: readonly string[]): Failure => {
+    const near = unknownFields.flatMap((name) => suggestion(name, knownFields) ?? []);
     return usage(
-      strange.map((name) => `no field '${name}' in the result`),
-      [...near, `${whereFrom(options)}Its fields are ${known.join(', ')}.`].join(' '),
+      unknownFields.map((name) => `no field '${name}' in the result`),
+      [...near, `${whereFrom(options)}Its fields are ${knownFields.join(', ')}.`].join(' '),
     );
   };
   return {
@@ -55,67 +55,67 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
     /** Requested fields that a server may send in rows: only the response shows. */
-    open: show.others === 'any' ? unknownBeside(own) : [],
+    open: show.others === 'any' ? unknownBeside(commandFields) : [],
     noFields,
     /** Before anything is sent; `fromFile`: fields that the input file adds. @throws Failure usage */
     checkFields(fromFile: readonly string[]): void {
-      const known = [...new Set([...own, ...fromFile])];
-      const strange = unknownBeside([...known, ...(hasPlan ? planColumns : [])]);
-      if (strange.length > 0 && show.others !== 'any') throw noFields(strange, known);
+      const knownFields = [...new Set([...commandFields, ...fromFile])];
+      const unknownFields = unknownBeside([...knownFields, ...(hasPlan ? planColumns : [])]);
+      if (unknownFields.length > 0 && show.others !== 'any') throw noFields(unknownFields, knownFields);
     },
   };
 }
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
-  const { output, fields, jq, sort, count_by: by, typed, ...others } = given;
+  const { output, fields, jq, sort, count_by: countBy, typed, ...otherOptions } = given;
   // The command line counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
-  const looks = { output, fields, jq, sort, count_by: isOther ? undefined : by };
-  for (const [look, why, hint] of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
+  const looks = { output, fields, jq, sort, count_by: isOther ? undefined : countBy };
+  for (const [look, why, hint] of strangeLooks(command, { ...otherOptions, typed, ...defined(looks) })) {
     if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
   }
-  const options = { ...others, typed, ...defined(looks) };
+  const options = { ...otherOptions, typed, ...defined(looks) };
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
 type StrangeLook = readonly [look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by', why: string, hint: string];
 
 function strangeLooks(
-  { name, fields: own, show, isList, result }: AnyCommand,
+  { name, fields: commandFields, show, isList, result }: AnyCommand,
   { output, fields, jq, count_by, dry_run }: Options,
 ): readonly StrangeLook[] {
-  const strange: StrangeLook[] = [];
+  const refused: StrangeLook[] = [];
   const row = rowOf(output);
   if (count_by !== undefined && !isList && result !== 'one or rows')
-    strange.push(['count_by', `${name} does not print a list: --count-by does not apply`, 'Leave it out.']);
+    refused.push(['count_by', `${name} does not print a list: --count-by does not apply`, 'Leave it out.']);
   else if (count_by !== undefined) {
     const hint = 'Leave one of them out.';
     for (const look of ['fields', 'sort'] as const)
-      strange.push([look, `--count-by and --${look} exclude each other`, hint]);
-    if (row?.shows !== undefined) strange.push(['output', `-o ${output ?? ''} shows no counts`, hint]);
+      refused.push([look, `--count-by and --${look} exclude each other`, hint]);
+    if (row?.shows !== undefined) refused.push(['output', `-o ${output ?? ''} shows no counts`, hint]);
   }
   // A text has no order; columns only where the command names their fields; and a filter only where it is JSON.
   if (result === 'text' || result === 'json text') {
     const hint = result === 'text' ? 'Leave it out.' : 'Use --jq EXPR on JSON.';
-    const applies = { fields: own !== undefined, jq: result === 'json text', sort: false };
+    const applies = { fields: commandFields !== undefined, jq: result === 'json text', sort: false };
     for (const look of namesIn(applies))
-      if (!applies[look]) strange.push([look, `${name} prints its text unchanged: --${look} does not apply`, hint]);
+      if (!applies[look]) refused.push([look, `${name} prints its text unchanged: --${look} does not apply`, hint]);
   } else if (show?.text) {
     // A text without a header is printed, unless the complete value is requested.
     const isWhole = jq !== undefined || row?.ofPlan || row?.whole;
     const hint = `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`;
     const why = (option: string): string => `${name} prints text without columns: --${option} does not apply`;
-    if (!isWhole) strange.push(['output', why(`output ${output ?? ''}`), hint]);
-    strange.push(['fields', why(`fields ${fields ?? ''}`), hint]);
+    if (!isWhole) refused.push(['output', why(`output ${output ?? ''}`), hint]);
+    refused.push(['fields', why(`fields ${fields ?? ''}`), hint]);
   }
   const isFiltered = jq !== undefined && result !== 'text';
   if (row?.ofPlan && !dry_run && !isFiltered)
-    strange.push(['output', `-o ${output ?? ''} shows what a dry run would change`, 'Add --dry-run.']);
+    refused.push(['output', `-o ${output ?? ''} shows what a dry run would change`, 'Add --dry-run.']);
   else if (row?.shows !== undefined && !isFiltered)
-    strange.push(['fields', `-o ${output ?? ''} shows ${row.shows}, which have no fields`, 'Leave out --fields.']);
-  return strange;
+    refused.push(['fields', `-o ${output ?? ''} shows ${row.shows}, which have no fields`, 'Leave out --fields.']);
+  return refused;
 }
 
 type Looks = Omit<Presentation, 'show' | 'format' | 'sentence'>;

@@ -119,16 +119,16 @@ function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'o
   };
   /** The rows of a read, as soon as each field that was asked for was in one. */
   const checked = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
-    const held: unknown[] = [];
+    const heldBack: unknown[] = [];
     let missing = open;
     for await (const row of singly(rows)) {
       if (missing.length > 0) {
-        held.push(row);
+        heldBack.push(row);
         missing = lacking(row, missing);
-        if (missing.length === 0) yield* held.splice(0);
+        if (missing.length === 0) yield* heldBack.splice(0);
       } else yield row;
     }
-    if (held.length > 0) throw lacks(missing, held[0]);
+    if (heldBack.length > 0) throw lacks(missing, heldBack[0]);
   };
   return async (outcome: unknown) => {
     if (!isRows(outcome)) return printOne(await outcome);

@@ -22,8 +22,8 @@ export function embeddedSandbox(host: Host) {
   const apps = async (): Promise<StoredApp[]> => {
     const { base_url, apps: all } = (await sandbox()).licensing;
     return all.map(({ app_code, api_key }) => {
-      const own = { kind: 'licensing', profile: 'sandbox', base_url, app_code } as const;
-      const credential = async () => ({ ...own, key: new Secret(api_key) });
+      const sandboxApp = { kind: 'licensing', profile: 'sandbox', base_url, app_code } as const;
+      const credential = async () => ({ ...sandboxApp, key: new Secret(api_key) });
       return { profile: `sandbox-${app_code}`, app_code, base_url, credential };
     });
   };
@@ -35,7 +35,7 @@ export function embeddedSandbox(host: Host) {
       const app = app_code === undefined ? all[0] : all.find((candidate) => candidate.app_code === app_code);
       if (app) return app.credential();
       throw new Failure('config', `the sandbox has no application with code ${app_code ?? ''}`, {
-        hint: `Its applications are ${all.map((known) => known.app_code).join(' and ')}.`,
+        hint: `Its applications are ${all.map((app) => app.app_code).join(' and ')}.`,
       });
     },
     async chat(): Promise<ChatCredential> {

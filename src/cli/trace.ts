@@ -21,7 +21,7 @@ type TracedEvent = Exclude<WireEvent, { kind: 'slow' }>;
 
 /** Says what is waited for: in a transient line on a terminal; elsewhere once a run. */
 function slowReporter({ messages, host: { stderr, system } }: RunParts): (event: WireEvent) => void {
-  const said = new Set<string>();
+  const saidKinds = new Set<string>();
   const isTransient = stderr.isTTY === true && system.env['TERM'] !== 'dumb';
   let isShown = false;
   let [answers, waited] = [0, 0];
@@ -36,12 +36,12 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
   };
   return (event) => {
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;
-    const asked = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
-    const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : (asked ?? progressOf(event));
+    const waitText = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
+    const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : (waitText ?? progressOf(event));
     if (isTransient && (line !== undefined || isShown)) messages.status(line);
     isShown = line !== undefined;
-    if (isTransient || line === undefined || said.has(event.kind)) return;
-    said.add(event.kind);
+    if (isTransient || line === undefined || saidKinds.has(event.kind)) return;
+    saidKinds.add(event.kind);
     messages.say(line);
   };
 }

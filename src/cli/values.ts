@@ -89,13 +89,13 @@ export const readable: typeof collect = (items, read) =>
 export function readGlobals(
   typed: readonly TypedOption[],
   env: Environment,
-  { options: own = {}, ...command }: Formatted,
+  { options: commandOptions = {}, ...command }: Formatted,
   each = collect,
 ): Options {
   const formats = ownFormats(command);
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...formats] };
   const read = each(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
-    if (name in own) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
+    if (name in commandOptions) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
     // An alias or wrapper has options that a line changes; which account is meant is not for the last to say.
@@ -113,7 +113,7 @@ export function readGlobals(
   const asJson =
     values.json === true && (format === undefined ? variable(env, twinOf('output')) === undefined : format === 'json');
   const isTyped = (name: GlobalOption): boolean =>
-    !(name in own) && typedFor(name, globalOptions[name], typed).length > 0;
+    !(name in commandOptions) && typedFor(name, globalOptions[name], typed).length > 0;
   return {
     ...values,
     ...(asJson ? { output: 'json' as const } : {}),
@@ -122,17 +122,17 @@ export function readGlobals(
 }
 
 function twin(name: string, field: Field, env: Environment): unknown {
-  const [own = '', opposite = ''] = twinsOf(name, field);
+  const [flag = '', opposite = ''] = twinsOf(name, field);
   if (name === 'dry_run') return isGuarded(env, 'CHATELAINE_DRY_RUN') || undefined;
   const negated = variable(env, opposite);
   if (negated !== undefined) return !switchOf(opposite, negated);
-  const text = variable(env, own);
+  const text = variable(env, flag);
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
   // A format of other commands: the environment holds for all commands, so this one ignores it.
   const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
   if (text === undefined || isOfOthers) return undefined;
-  if (field.kind === 'boolean') return switchOf(own, text);
-  return readField(own, field, text);
+  if (field.kind === 'boolean') return switchOf(flag, text);
+  return readField(flag, field, text);
 }
 
 function switchOf(label: string, text: string): boolean {
@@ -151,15 +151,15 @@ export function typedLine(
   changed: Parameters<Invocation['again']>[0] = {},
 ) {
   const given: readonly unknown[] = Object.values(words).flat();
-  const own = given.filter((word) => typeof word === 'string');
-  const others = Object.entries(changed).map(([option, text]) => ({ flag: option.replaceAll('_', '-'), text }));
-  const left = new Set([...ofOneRun, ...others.map(({ flag }) => flag)]);
+  const args = given.filter((word) => typeof word === 'string');
+  const changedOptions = Object.entries(changed).map(([option, text]) => ({ flag: option.replaceAll('_', '-'), text }));
+  const drop = new Set([...ofOneRun, ...changedOptions.map(({ flag }) => flag)]);
   const options = [
-    ...typed.filter(({ flag }) => !left.has(flag.replace(/^no-/, ''))).map(({ flag, text = true }) => ({ flag, text })),
-    ...others,
+    ...typed.filter(({ flag }) => !drop.has(flag.replace(/^no-/, ''))).map(({ flag, text = true }) => ({ flag, text })),
+    ...changedOptions,
   ].flatMap(({ flag, text }) => {
     if (text === undefined || text === true) return text ? [`--${flag}`] : [];
     return /^-./.test(String(text)) ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
   });
-  return commandLine(name, own.some((word) => /^-./.test(word)) ? [...options, '--', ...own] : [...own, ...options]);
+  return commandLine(name, args.some((word) => /^-./.test(word)) ? [...options, '--', ...args] : [...args, ...options]);
 }

@@ -61,8 +61,8 @@ function optionRows(fields: Fields): object[] {
 }
 
 function rulesOf({ flag: _flag, short: _short, rare, ...rules }: Field): object {
-  const known = Object.entries(rules).filter(([name]) => !ofProfiles.has(name));
-  return { ...Object.fromEntries(known), ...(rare !== undefined && { rare: true }) };
+  const variables = Object.entries(rules).filter(([name]) => !ofProfiles.has(name));
+  return { ...Object.fromEntries(variables), ...(rare !== undefined && { rare: true }) };
 }
 
 /** Rules that are not of an option's values. */

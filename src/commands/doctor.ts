@@ -118,12 +118,12 @@ interface Check {
 async function* attempt<T>(
   check: string,
   subject: string,
-  look: () => Promise<T>,
+  work: () => Promise<T>,
   tell: (found: T) => string | undefined,
   failed: 'problem' | 'note' = 'problem',
 ): AsyncGenerator<Check, T | undefined> {
   try {
-    const found = await look();
+    const found = await work();
     const detail = tell(found);
     if (detail !== undefined) yield report(check, subject, 'ok', detail);
     return found;

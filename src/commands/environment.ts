@@ -158,10 +158,10 @@ export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATEL
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant?: string }[] {
   const twins = Object.entries<Field>(globalOptions).flatMap(([name, field]) => twinsOf(name, field));
   const credentials = [...Object.keys(variablesOf('licensing')), ...Object.keys(variablesOf('chat'))];
-  const known = [...twins, ...Object.keys(variables), ...credentials];
+  const ours = [...twins, ...Object.keys(variables), ...credentials];
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('CHATELAINE_') || known.includes(name)) return [];
-    const meant = name === 'CHATELAINE_KEEP' ? 'CHATELAINE_HOLD' : known.find((one) => slipsBetween(name, one) === 1);
+    if (!name.startsWith('CHATELAINE_') || ours.includes(name)) return [];
+    const meant = name === 'CHATELAINE_KEEP' ? 'CHATELAINE_HOLD' : ours.find((one) => slipsBetween(name, one) === 1);
     return [{ name, ...(meant !== undefined && { meant }) }];
   });
 }

@@ -78,10 +78,10 @@ export async function readSheet<const T extends Fields, R extends Values<T>>(
 
 /** One API for each application: on the key of the run if that has its code, else on the one that is stored for it. */
 export function apiOfEachApp(context: Services, typed: number | undefined) {
-  const known = new Map<number | undefined, LicensingApi>();
+  const apis = new Map<number | undefined, LicensingApi>();
   return (app_code: number | undefined) => {
-    const api = known.get(app_code) ?? context.licensing({ app_code: typed, row_app_code: app_code });
-    known.set(app_code, api);
+    const api = apis.get(app_code) ?? context.licensing({ app_code: typed, row_app_code: app_code });
+    apis.set(app_code, api);
     return api;
   };
 }

@@ -120,10 +120,10 @@ export function usage(problems: string | readonly string[], hint?: string): Fail
 }
 
 /** A failure is a warning, with what follows from it. */
-export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, then?: string): Promise<T | undefined> {
+export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, lost?: string): Promise<T | undefined> {
   return work.catch((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause;
-    warn([cause.message, then].filter(Boolean).join('; '));
+    warn([cause.message, lost].filter(Boolean).join('; '));
     return undefined;
   });
 }
@@ -138,8 +138,8 @@ export function warnOnce(warn: (text: string) => void): (text: string) => void {
 }
 
 /** The result of an optional look, as on the way of an error; undefined where it fails. */
-export function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
-  return look.catch((cause: unknown) => {
+export function ifAnswered<T>(request: Promise<T>): Promise<T | undefined> {
+  return request.catch((cause: unknown) => {
     if (cause instanceof Failure && !cause.isInterruption) return undefined;
     throw cause;
   });

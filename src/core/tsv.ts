@@ -36,10 +36,10 @@ export function namesInList(
     throw usage(`the list has the line '${first}' twice`, 'Remove the second one: two lists were joined.');
   const read = isOurs ? names.flatMap((name) => tsvText(name, 'name') ?? []) : [];
   if (isOurs && read.length === names.length) return read;
-  const own = isOurs ? names : lines;
-  const name = isOurs || unclear === 'refuse' ? own.find((one) => otherReading(one) !== undefined) : undefined;
+  const given = isOurs ? names : lines;
+  const name = isOurs || unclear === 'refuse' ? given.find((one) => otherReading(one) !== undefined) : undefined;
   if (name !== undefined) throw usage(twoReadings(name, otherReading(name)), asNdjson);
-  return own;
+  return given;
 }
 
 export function twoReadings(name: string, ours = name): string {

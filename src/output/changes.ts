@@ -11,7 +11,7 @@ const maxCellChars = 300;
 export function changes({ show, conclusions = [] }: Presentation): Formatter {
   const { by = '', nothing, columns = [] } = show.outcome ?? {};
   const rows: (readonly string[])[] = [];
-  let [chars, left] = [0, 0];
+  let [chars, omitted] = [0, 0];
   const row = (value: unknown): string => {
     const status = asObject(value, show)?.[by];
     if (status === nothing) return '';
@@ -19,7 +19,7 @@ export function changes({ show, conclusions = [] }: Presentation): Formatter {
       columns[index] === by ? cellText(cell) : cellOf(cell),
     );
     chars += cells.reduce((sum, { length }) => sum + length + 3, 2);
-    if (chars > maxChars) left += 1;
+    if (chars > maxChars) omitted += 1;
     else rows.push(cells);
     return '';
   };
@@ -30,7 +30,7 @@ export function changes({ show, conclusions = [] }: Presentation): Formatter {
     const parts = [
       ...conclusions.map((text) => `**${escapeMarkdown(text)}**\n`),
       rows.length === 0 ? 'Nothing changes.\n' : table,
-      ...(left > 0 ? [`${left} more ${left === 1 ? 'row is' : 'rows are'} left out.\n`] : []),
+      ...(omitted > 0 ? [`${omitted} more ${omitted === 1 ? 'row is' : 'rows are'} left out.\n`] : []),
     ];
     return parts.join('\n');
   };

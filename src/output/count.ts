@@ -104,12 +104,12 @@ const maxPeriods = 100_000;
 
 /** The periods in their order, those without a row between them included; rows without a time come last. */
 function inTime(counts: ReadonlyMap<unknown, number>, unit: Period): Counts {
-  const known = [...counts.keys()].filter((key) => typeof key === 'number').sort((one, other) => one - other);
-  const [first = 0, last = -1] = [known[0], known.at(-1)];
+  const times = [...counts.keys()].filter((key) => typeof key === 'number').sort((one, other) => one - other);
+  const [first = 0, last = -1] = [times[0], times.at(-1)];
   const starts: number[] = [];
   for (let at = first; at <= last && starts.length < maxPeriods; at = startOfNext(at, unit)) starts.push(at);
   const label = (start: number): string => momentText(start).slice(0, { day: 10, week: 10, month: 7, year: 4 }[unit]);
-  const periods = starts.length < maxPeriods ? starts : known;
+  const periods = starts.length < maxPeriods ? starts : times;
   const rows = periods.map((start): Counts[number] => [label(start), counts.get(start) ?? 0]);
   const without = counts.get(null);
   return without === undefined ? rows : [...rows, [null, without]];

@@ -51,8 +51,8 @@ function reasons({ message, details: { server } }: Failure): string[] {
 }
 
 function background({ details: { http }, cause }: Failure): string[] {
-  const answered = http?.status === undefined ? 'no answer' : `answered ${http.status}`;
-  const request = http ? [`Request: ${http.method} ${http.url}, ${answered}`] : [];
+  const response = http?.status === undefined ? 'no answer' : `answered ${http.status}`;
+  const request = http ? [`Request: ${http.method} ${http.url}, ${response}`] : [];
   return [...request, ...causes(cause)];
 }
 

@@ -58,8 +58,8 @@ export function planFormatter({ show, terminal, width }: Presentation): Formatte
   };
   const end = (): string => {
     const lines = planLines(changes);
-    const left = isWhole(changes) ? [] : ['-o table shows all of them'];
-    const text = [...lines, ...left, ''].join('\n');
+    const advice = isWhole(changes) ? [] : ['-o table shows all of them'];
+    const text = [...lines, ...advice, ''].join('\n');
     // Where a run counts its rows, its last line says so.
     if (changes.length === 0) return show.outcome?.columns ? '' : 'nothing would change\n';
     return terminal ? fit(plainLines(text), width) : text;

@@ -11,7 +11,7 @@ export function orderOf(text: string) {
 /** `FIELD` or `FIELD:month`. @throws Failure usage for a period that is not one of ours */
 export function countByOf(text: string): CountBy {
   const [, field = text, word] = /^(.+):(\w+)$/.exec(text) ?? [];
-  const unit = periods.find((known) => known === word);
+  const unit = periods.find((period) => period === word);
   if (word !== undefined && !unit) throw usage(`--count-by: '${word}' is not one of ${periods.join(', ')}`);
   return { field, unit };
 }

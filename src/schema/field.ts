@@ -224,16 +224,16 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   const name = text.toLowerCase().replaceAll('_', '-');
   const named = field.names && Object.hasOwn(field.names, name) ? field.names[name] : undefined;
   if (named !== undefined) return named;
-  const known = namedValues(field).map(({ name: word, value }) => `${value} ${word}`);
+  const choices = namedValues(field).map(({ name: word, value }) => `${value} ${word}`);
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
     const rule =
-      known.length > 0 ? `is not one of ${known.join(', ')}` : `is not a whole number${rangeOf(field, ', ')}`;
+      choices.length > 0 ? `is not one of ${choices.join(', ')}` : `is not a whole number${rangeOf(field, ', ')}`;
     throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
   }
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw usage(`${label}: ${text} is beyond ±(2^53−1)`);
   if (field.names && !Object.values(field.names).includes(number))
-    throw usage(`${label}: ${text} is not one of ${known.join(', ')}`);
+    throw usage(`${label}: ${text} is not one of ${choices.join(', ')}`);
   if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity))
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
   return Object.is(number, -0) ? 0 : number;

@@ -16,7 +16,7 @@ export function parseLedgerUrl(text: string): Readonly<Partial<Record<(typeof pa
       'the URL of the ledger contains a password',
       'Leave it out, and set PGPASSWORD, or write the password into ~/.pgpass (PGPASSFILE).',
     );
-  const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
+  const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((supported) => supported === name));
   if (unknown.length > 0 || url.hash !== '')
     throw usage('the URL of the ledger has an unknown parameter', `Supported: ${parameters.join(', ')}.`);
   const host = url.hostname === noHost ? '' : decode(url.hostname.replace(/^\[(.*)\]$/, '$1'));

@@ -96,7 +96,7 @@ export function termLevel(operator: unknown, operand: unknown) {
   const younger = operandLevels[`${operator}:${String(operand)}`];
   if (younger !== undefined) return { name: `${operator}:${String(operand)}`, level: younger };
   const option = operator.replaceAll('-', '_');
-  const known: Fields = narrowOperators;
-  const field = Object.hasOwn(known, option) ? known[option] : undefined;
+  const operators: Fields = narrowOperators;
+  const field = Object.hasOwn(operators, option) ? operators[option] : undefined;
   return field?.level === undefined ? undefined : { name: operator, level: field.level };
 }

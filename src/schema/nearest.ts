@@ -13,19 +13,19 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /** `Did you mean …?` for its other names, else for known words that contain it, else for the nearest. */
-export function suggestion(word: string, known: readonly string[]): string | undefined {
+export function suggestion(word: string, names: readonly string[]): string | undefined {
   const typed = bare(word);
-  const names = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];
-  const [other] = names.flatMap((name) => known.filter((one) => bare(one) === name));
-  const whole = known.filter((name) => `_${bare(name).replaceAll('/', '_')}_`.includes(`_${typed}_`));
-  const meant = other !== undefined ? [other] : whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
+  const synonyms = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];
+  const [other] = synonyms.flatMap((name) => names.filter((one) => bare(one) === name));
+  const parts = names.filter((name) => `_${bare(name).replaceAll('/', '_')}_`.includes(`_${typed}_`));
+  const meant = other !== undefined ? [other] : parts.length > 0 ? parts.slice(0, 3) : nearest(word, names).slice(0, 1);
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
 /** The known words that a typo turns into this one, the nearest first, at most three. */
-export function nearest(word: string, known: readonly string[]): string[] {
+export function nearest(word: string, names: readonly string[]): string[] {
   const typed = bare(word);
-  return known
+  return names
     .map((candidate) => ({ candidate, slips: slipsBetween(typed, bare(candidate)) }))
     .filter(({ candidate, slips }) => {
       // One typo in a short word, in a long one fewer than a third of its letters: `sender` is not `header`.
@@ -63,17 +63,17 @@ export function slipsBetween(one: string, other: string): number {
 const maxSuggestions = 5;
 
 /** The known names nearest to the wanted one, the nearest first; `✔ ` counts as nothing. */
-export function nearNames(wanted: string, known: Iterable<string>): string[] {
+export function nearNames(wanted: string, names: Iterable<string>): string[] {
   const core = coreOf(wanted);
   const furthest = Math.max(2, Math.ceil(core.length * 0.4));
-  return [...known]
+  return [...names]
     .map((name) => {
-      const known = coreOf(name);
+      const otherCore = coreOf(name);
       // A name that holds the wanted one is near, however long it is.
-      const isPart = core.length >= 3 && known !== core && known.includes(core);
+      const isPart = core.length >= 3 && otherCore !== core && otherCore.includes(core);
       // `Inez` is near to `Ines Okafor`.
-      const words = known.split(' ').map((word) => slipsBetween(core, word));
-      const nearest = Math.min(slipsBetween(core, known), ...words.filter((slips) => slips <= core.length / 4));
+      const words = otherCore.split(' ').map((word) => slipsBetween(core, word));
+      const nearest = Math.min(slipsBetween(core, otherCore), ...words.filter((slips) => slips <= core.length / 4));
       return { name, distance: isPart ? 1 : nearest };
     })
     .filter(({ distance }) => distance <= furthest && distance < Math.max(1, core.length))

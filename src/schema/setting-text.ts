@@ -33,8 +33,8 @@ export const unknownField: Field = { kind: 'string', help: '' };
 
 /** The field of a setting by its name on the wire. */
 export function settingField(name: string): Field | undefined {
-  const known: Fields = settings;
-  return Object.hasOwn(known, name) ? known[name] : undefined;
+  const fields: Fields = settings;
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 const seeList = 'The names: chatelaine settings list';

@@ -103,9 +103,9 @@ function readLine(surface: Surface, words: readonly string[]): TypedWords | unde
 }
 
 function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceOption[] {
-  const own = surface.commands.find(({ name }) => name === path.join(' '))?.options ?? [];
-  const names = new Set(own.map(({ option }) => option));
-  return [...own, ...surface.options.filter(({ option }) => !names.has(option))];
+  const nounOptions = surface.commands.find(({ name }) => name === path.join(' '))?.options ?? [];
+  const names = new Set(nounOptions.map(({ option }) => option));
+  return [...nounOptions, ...surface.options.filter(({ option }) => !names.has(option))];
 }
 
 function optionNamed(options: readonly SurfaceOption[], spelling: string): SurfaceOption | undefined {
@@ -130,8 +130,8 @@ function at(surface: Surface, line: TypedWords, current: string, profiles: Profi
     const found = valueAt(argument, current, line, profiles);
     return { ...found, offers: [...verbs, ...found.offers] };
   }
-  const own = command && !isEnded ? optionOffers(line, command.options) : [];
-  return { kind: 'words', offers: verbs.length > 0 ? verbs : own };
+  const optionsHere = command && !isEnded ? optionOffers(line, command.options) : [];
+  return { kind: 'words', offers: verbs.length > 0 ? verbs : optionsHere };
 }
 
 function commandOffers(surface: Surface, path: readonly string[]): Offer[] {

@@ -115,10 +115,10 @@ export async function inPlaceOf(
   const stored = await profiles().find(profile.name);
   let merged = profile;
   if (stored?.kind === profile.kind) {
-    const { key_command: _, allow_http, ...kept } = stored;
+    const { key_command: _, allow_http, ...reused } = stored;
     // Consent to plain http is given for one server: it is not kept for another.
-    const consent = urlOf({ ...kept }) === urlOf(profile) && { allow_http };
-    merged = profiles().check(withoutEmpty({ ...kept, ...consent, ...candidate }));
+    const consent = urlOf({ ...reused }) === urlOf(profile) && { allow_http };
+    merged = profiles().check(withoutEmpty({ ...reused, ...consent, ...candidate }));
   }
   profiles().refuseExposed(merged);
   if (!stored) return profile;

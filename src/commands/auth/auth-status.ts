@@ -77,7 +77,7 @@ export async function accountStatus(
 ): Promise<{ readonly row: AccountStatus; readonly failure?: Failure }> {
   const profile = await ifAnswered(context.accounts.profiles().find(name));
   const defaults = await ifAnswered(context.accounts.profiles().defaults());
-  let known: Omit<AccountStatus, 'status' | 'detail' | 'advice'> = {
+  let account: Omit<AccountStatus, 'status' | 'detail' | 'advice'> = {
     profile: name,
     ...(profile && { kind: profile.kind, url: urlOf(profile), ...namesOf(profile) }),
     default: profile && defaults ? defaults[profile.kind] === name : null,
@@ -86,19 +86,19 @@ export async function accountStatus(
   };
   try {
     const credential = await open();
-    known = { ...known, kind: credential.kind, url: urlOf(credential), ...namesOf(credential) };
-    known = { ...known, read_only: credential.read_only ?? false, key: keyPlaceOf(name, profile) };
+    account = { ...account, kind: credential.kind, url: urlOf(credential), ...namesOf(credential) };
+    account = { ...account, read_only: credential.read_only ?? false, key: keyPlaceOf(name, profile) };
     await checkCredential(credential, context);
     const level = await levelNote(credential, context);
     const clock = clockNote(context);
     const detail = [credential.read_only && 'read-only', level, clock].filter((note) => typeof note === 'string');
     const advice = clock === undefined ? null : 'Set the clock of this machine.';
-    return { row: { ...known, status: 'ok', detail: detail.join(', ') || null, advice } };
+    return { row: { ...account, status: 'ok', detail: detail.join(', ') || null, advice } };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     const { clean } = context.secrets;
     const [detail, advice] = [clean(cause.message), cause.details.hint ? clean(cause.details.hint) : null];
-    return { row: { ...known, status: statuses[cause.kind] ?? 'failed', detail, advice }, failure: cause };
+    return { row: { ...account, status: statuses[cause.kind] ?? 'failed', detail, advice }, failure: cause };
   }
 }
 

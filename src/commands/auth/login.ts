@@ -74,8 +74,8 @@ export default command({
     const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Only the stored profile of that name has what is not typed: another's server must not get the key.
-    const kept: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
-    const values = { ...words, ...(await askMissing(chosen, { ...kept, ...words }, context)) };
+    const storedValues: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
+    const values = { ...words, ...(await askMissing(chosen, { ...storedValues, ...words }, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
@@ -126,12 +126,12 @@ async function askKind(person: Terminal & Accounts & Invocation, profile: string
 }
 
 /** What names the account: what is known of it, the rest is asked on a terminal. @throws Failure usage */
-async function askMissing(kind: Kind, known: ProfileInput, person: Terminal): Promise<ProfileInput> {
+async function askMissing(kind: Kind, givenValues: ProfileInput, person: Terminal): Promise<ProfileInput> {
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
-    const isAsked = known[name] === undefined && field.question !== undefined && person.terminal.canAsk();
+    const isAsked = givenValues[name] === undefined && field.question !== undefined && person.terminal.canAsk();
     const read = (text: string) => readField(name, field, text);
-    answers[name] = isAsked ? await answer(field.question, read, person) : known[name];
+    answers[name] = isAsked ? await answer(field.question, read, person) : givenValues[name];
   }
   return answers;
 }

@@ -29,13 +29,13 @@ export default command({
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 
-  async *rows({ roster: file, app_code: typed, concurrency = defaultConcurrency, ...how }, context) {
-    const { rows: sensors } = await readSensors(file, how, typed, context);
+  async *rows({ roster: file, app_code: givenApp, concurrency = defaultConcurrency, ...how }, context) {
+    const { rows: sensors } = await readSensors(file, how, givenApp, context);
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
-      await context.licensingAccount({ app_code: typed, row_app_code: app_code });
+      await context.licensingAccount({ app_code: givenApp, row_app_code: app_code });
     const { signal, conclude, secrets } = context;
     const progress = context.progress('sensors', sensors.length);
-    const audit = { concurrency, licensing: apiOfEachApp(context, typed), signal, conclude, progress };
+    const audit = { concurrency, licensing: apiOfEachApp(context, givenApp), signal, conclude, progress };
     for await (const row of auditSensors(sensors, audit))
       yield row.error === undefined ? row : { ...row, error: secrets.clean(row.error) };
   },
@@ -58,10 +58,10 @@ const oncePerSensor = {
 };
 
 /** Reads addresses in the form that is sent, and fills in the run's own application. */
-function readSensors(file: string, how: RosterValues, typed: number | undefined, context: Accounts & RosterParts) {
+function readSensors(file: string, how: RosterValues, givenApp: number | undefined, context: Accounts & RosterParts) {
   const completion = async () => {
-    const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });
-    const code = typed ?? own;
+    const { mac_format, app_code: profileApp } = await context.licensingAccount({ app_code: givenApp });
+    const code = givenApp ?? profileApp;
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
     return (row: SensorFields): SensorFields => {
       const app_code = row.app_code ?? code;

@@ -33,11 +33,11 @@ export default command({
     'chatelaine first-activation d422cd000302 d422cd000303 -o json',
   ],
 
-  async *rows({ mac_address: typed = [], from, app_code: code, ...how }, context) {
-    if (typed.length === 0 && from === undefined) throw usage('give at least one sensor address, or --from FILE');
+  async *rows({ mac_address: args = [], from, app_code: code, ...how }, context) {
+    if (args.length === 0 && from === undefined) throw usage('give at least one sensor address, or --from FILE');
     const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
-    const macs = [...collect(typed, read), ...(from === undefined ? [] : await addressesIn(from, how, read, context))];
+    const macs = [...collect(args, read), ...(from === undefined ? [] : await addressesIn(from, how, read, context))];
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
     const errors: Failure[] = [];

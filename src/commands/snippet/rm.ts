@@ -49,9 +49,9 @@ async function idsOf(
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
   const isListed = terminal.canAsk() || !words.every(isNumber);
-  const known = (isListed ? await chat.snippets() : undefined) ?? [];
-  const ids = collect(words, (word) => idOf(word, known));
-  const titles = known
+  const snippets = (isListed ? await chat.snippets() : undefined) ?? [];
+  const ids = collect(words, (word) => idOf(word, snippets));
+  const titles = snippets
     .filter(({ id }) => ids.includes(Number(id)))
     .map(({ id, title }) => `${String(id)} '${String(title)}'`);
   if (terminal.canAsk() && !options.dry_run && titles.length > 0) await confirm(`Delete ${titles.join(', ')}?`);
@@ -62,12 +62,12 @@ function isNumber(word: string): boolean {
   return /^(0|-?[1-9]\d*)$/.test(word);
 }
 
-function idOf(word: string, known: readonly JsonObject[]): number {
+function idOf(word: string, snippets: readonly JsonObject[]): number {
   if (isNumber(word)) return Number(word);
-  const titled = (name: string) => known.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
+  const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
   const ids = titled(nameThatIsThere(word, (name) => titled(name).length > 0)).map(({ id }) => Number(id));
   const [id, ...others] = ids;
-  const near = id === undefined && nearRows(known, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
+  const near = id === undefined && nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
   if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near || ''}`, { hint: listed });
   if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
   return id;
