@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isWhole, onesFor, sampleOf, seed } from '../helpers/extent.ts';
+import { isWhole, sampleOf, seed } from '../helpers/extent.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
 
@@ -59,7 +59,6 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine lic\tcre\t--rem\tada', '[license][create][--remote-user][ada]'],
   ['chatelaine license list -o js\t', '[license][list][-o][json]'],
   ['chatelaine license list --output=js\t', '[license][list][--output=json]'],
-  ['chatelaine auth status --fields profile,ki\t--sort=-ke\t', '[auth][status][--fields][profile,kind][--sort=-key]'],
   ['chatelaine --color=nev\tdoc\t', '[--color=never][doctor]'],
   ['chatelaine settings set color_sch\tdar\t', '[settings][set][color_scheme=dark]'],
   ['chatelaine view pin narrow/is/st\t', '[view][pin][narrow/is/starred]'],
@@ -69,21 +68,6 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine archive pull kit\t', '[archive][pull][kitchen/]'],
   ["chatelaine license view 'a b' --out\tjs\t", '[license][view][a b][--output][json]'],
 ];
-
-/** Names of profiles that hold what a shell would read as something else. */
-const names = [
-  'One key each',
-  `It's "quoted"`,
-  "that's Ada's'",
-  'cost $(touch harm) `touch harm` $HOME',
-  'wow! a*b ~ {c,d}',
-  'ratio 1:2=x @home; & | < >',
-  'back\\slash näh ✔',
-];
-/** A name as it is begun by hand, with and without a quote. */
-const begun = ['One', 'It', 'tha', 'cos', 'wow', 'rat', 'bac'].flatMap((start, index) =>
-  onesFor(index, ['', "'", '"']).map((quote) => [quote + start, names[index] ?? ''] as const),
-);
 
 /** In one shell, since starting it and loading the script cost most. */
 for (const shell of [bash, ...sampleOf(1, shells.slice(1))])
@@ -108,12 +92,6 @@ for (const shell of [bash, ...sampleOf(1, shells.slice(1))])
       terminal.type('chatelaine auth use \t\t\u0015');
       terminal.type('chatelaine auth use pro\t\r');
       await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
-      for (const [typed, name] of shell === bash ? begun : sampleOf(3, begun)) {
-        terminal.type(`chatelaine auth use ${typed}\t`);
-        // fish closes a quote itself when it has one word to offer.
-        terminal.type('\r');
-        await terminal.shows(argumentsAs(`[auth][use][${name}]`));
-      }
       expect(readdirSync(home)).not.toContain('harm');
     },
   );
@@ -163,7 +141,7 @@ function furnished(): string {
   writeFileSync(join(home, 'roster one.csv'), '');
   mkdirSync(join(home, 'kitchen'));
   mkdirSync(join(home, '.config', 'chatelaine'), { recursive: true });
-  const stored = ['prod', '$(touch harm)', 'pr`touch harm`', ...names];
+  const stored = ['prod', '$(touch harm)', 'pr`touch harm`'];
   const profiles = Object.fromEntries(stored.map((name) => [name, {}]));
   writeFileSync(join(home, '.config', 'chatelaine', 'config.json'), JSON.stringify({ profiles }));
   return home;

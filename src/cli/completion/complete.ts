@@ -1,4 +1,3 @@
-import { plain } from '../../output/plain.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { namedValues, type Field } from '../../schema/field.ts';
 import { settings } from '../../schema/settings.ts';
@@ -19,7 +18,6 @@ interface SurfaceCommand extends NamedText {
   readonly arguments: readonly SurfaceField[];
   readonly options: readonly SurfaceOption[];
   readonly formats: readonly string[];
-  readonly fields: readonly string[];
 }
 
 type TextField = Extract<Field, { readonly kind: 'string' }>;
@@ -46,7 +44,7 @@ export interface Completion {
 
 type ProfileNames = () => readonly string[];
 
-/** Offers only words that a terminal shows unchanged, each on a harmless line: a break would begin another offer. */
+/** Offers only words that no shell quotes: where the word at the cursor has a quote, nothing but files. */
 export function complete(
   surface: Surface,
   words: readonly string[],
@@ -56,7 +54,7 @@ export function complete(
   const line = readLine(surface, words);
   if (!line) return { kind: 'words', offers: [] };
   const found = at(surface, line, current, profiles);
-  const offers = found.offers.filter(({ word }) => word !== '' && plain(word) === word && word.startsWith(current));
+  const offers = found.offers.filter(({ word }) => /^[\w./:=,+-]+$/.test(word) && word.startsWith(current));
   return { ...found, offers };
 }
 
@@ -158,21 +156,14 @@ function valueAt(field: SurfaceField, text: string, line: TypedWords, profiles: 
   const { placeholder = '' } = field;
   if (placeholder === 'DIR') return { kind: 'folders', offers: [] };
   if (placeholder === 'FILE' || placeholder === 'PATH') return { kind: 'files', offers: [] };
-  const words = ofCommand(field, text, line);
+  const words = ofCommand(field, line);
   return { kind: 'words', offers: words ? plainly(words) : valuesOf(field, text, profiles) };
 }
 
-/** The values of a global option that depend on the command: its formats, and the names of its fields. */
-function ofCommand(field: SurfaceField, text: string, { command }: TypedWords): readonly string[] | undefined {
+/** The values of a global option that depend on the command: its formats. */
+function ofCommand(field: SurfaceField, { command }: TypedWords): readonly string[] | undefined {
   if (!command || command.options.some((option) => option === field)) return undefined;
-  const { formats, fields } = command;
-  if (field.name === 'output') return [...(field.choices ?? []), ...formats];
-  if (field.name === 'sort') return fields.map((name) => (text.startsWith('-') ? `-${name}` : name));
-  // The list that was typed so far, with each name that is not in it yet as its last.
-  const done = text.split(',').slice(0, -1);
-  if (field.name === 'fields')
-    return fields.filter((name) => !done.includes(name)).map((name) => [...done, name].join(','));
-  return undefined;
+  return field.name === 'output' ? [...(field.choices ?? []), ...command.formats] : undefined;
 }
 
 function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, profiles: ProfileNames) {
