@@ -41,7 +41,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   'sanitize-html': 'output/messages/sanitize.ts',
   undici: 'api/http/route.ts',
   'fast-wrap-ansi': 'output/wrap.ts',
-  yaml: ['output/yaml.ts', 'store/settings/yaml.ts'],
+  yaml: 'output/yaml.ts',
 };
 
 /** Where a secret becomes text: to be sent, to be kept, to be printed on request. */

@@ -20,7 +20,7 @@ export interface SandboxRequest {
   readonly address: string;
 }
 
-/** Largest body that the proxy of the chat service lets through (docs/apis.md, Limits on input). */
+/** Largest body that the proxy of the chat service lets through. */
 const largestBody = 25 * 1024 * 1024;
 
 /** The whole request; undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */

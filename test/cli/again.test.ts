@@ -63,8 +63,6 @@ const beside = '--sandbox --timeout 7s --no-header --retries 3';
 describe('the places that print one', () => {
   test.each<[line: string, printed: string]>([
     ["archive pull '#general' --both --since 1d", 'archive pull DIR --both --since 1d BESIDE --channel general'],
-    ['license retire physio-7731', 'license retire BESIDE --remote-user physio-7731'],
-    ['license edit physio-7731 --size-allowance 8', 'license edit --size-allowance 8 BESIDE --match physio-7731'],
     ['auth login --name bav --no-check', 'auth login --no-check BESIDE --name bar'],
   ])('%s', async (line, printed) => {
     const { run } = await openSandbox();

@@ -49,7 +49,7 @@ describe.each(forms)('a text in %s is read wherever people give one', (_form, en
 
   test('settings', async () => {
     const { run } = await openSandbox();
-    const file = fileOf('settings.yaml', 'color_scheme: dark\n');
+    const file = fileOf('settings.txt', 'color_scheme=dark\n');
     expect(await run(`settings set --from ${file} --dry-run -o json`)).toMatchObject({ exitCode: 0 });
     const stdin = encoded('color_scheme=dark\n');
     expect(await run('settings set --from - --dry-run -o json', { stdin })).toMatchObject({ exitCode: 0 });
@@ -109,7 +109,7 @@ describe('what is not UTF-8 is refused, and nothing is sent', () => {
   const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
 
   test.each([
-    ['settings set --from {file}', 'full_name: Ren\xe9\n', '{file}: not UTF-8 on line 1'],
+    ['settings set --from {file}', 'full_name=Ren\xe9\n', '{file}: not UTF-8 on line 1'],
     ['settings set --from -', 'color_scheme=dark\nfull_name=Ren\xe9\n', 'standard input: not UTF-8 on line 2'],
     ['topic delete general --from {file} -y', 'caf\xe9\nx\nth\xe9\n', '{file}: not UTF-8 on line 1 and 1 more'],
     ['topic delete general x -y --hold {file}', 'caf\xe9\n', '{file}: not UTF-8 on line 1'],

@@ -138,7 +138,7 @@ describe('hints', () => {
     const service = fakeService();
     service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).fail('ECONNRESET');
 
-    const stdin = 'old_password: old\nnew_password: new\n';
+    const stdin = 'old_password=old\nnew_password=new\n';
     const { exitCode, lines } = await run(service, `settings set ${words}`, { stdin });
 
     expect(exitCode).toBe(9);

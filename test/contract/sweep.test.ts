@@ -61,7 +61,7 @@ test('PATCH /settings: old_password and new_password', async () => {
   const form = { old_password: 'old one', new_password: 'new two' };
   service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, success);
 
-  const stdin = 'old_password: old one\nnew_password: new two\n';
+  const stdin = 'old_password=old one\nnew_password=new two\n';
   const { exitCode } = await run(service, 'settings set --from - -o json', { stdin });
 
   service.done();

@@ -102,7 +102,7 @@ function refusal(request: Seen, status: number): Reply {
 }
 
 const roster = 'remote_user,size_allowance\nuser-0,5\nuser-1,4\nuser-9,3\n';
-const passwords = JSON.stringify({ old_password: oldPassword, new_password: newPassword });
+const passwords = `old_password=${oldPassword}\nnew_password=${newPassword}\n`;
 const code = licenseCodes[0] ?? '';
 
 const lines: readonly (readonly [line: string, stdin?: string])[] = [
@@ -121,7 +121,6 @@ const lines: readonly (readonly [line: string, stdin?: string])[] = [
   ['first-activation audit - --input-format csv', 'mac_address,remote_user\nD422CD000301,user-0\n'],
   ['settings set --from -', passwords],
   ['settings set --from - --dry-run', passwords],
-  ['settings set --from -', `old_password=${oldPassword}\nnew_password=${newPassword.replace('\t', ' ')}\n`],
   ['settings set email=ada@new.test full_name=Ada color_scheme=dark'],
   ['messages fetch'],
   ['topic delete 5 lunch --confirm lunch --no-archive'],

@@ -2,11 +2,10 @@ import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import { textField, type Assignment } from '../../schema/field.ts';
-import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal } from '../context.ts';
-import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
+import { readSettings, settingLines, toBeAsked } from '../../jobs/settings/read-settings.ts';
 import { settingLine } from './read-settings.ts';
 
 export default command({
@@ -19,7 +18,7 @@ export default command({
     setting: { ...textField('NAME=VALUE', 'A setting and its value'), many: true, suggest: 'assignments' },
   },
   options: {
-    from: textField('FILE', 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input'),
+    from: textField('FILE', 'Read settings from a file of NAME=VALUE lines; - is standard input'),
     raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, unchanged'), many: true },
   },
   examples: [
@@ -31,7 +30,7 @@ export default command({
   dryRun: ['requests'],
 
   async *rows({ setting: words = [], from, raw = [] }, context) {
-    const entries = from === undefined ? [] : await readSettingsFile(from, await context.disk.read(from));
+    const entries = from === undefined ? [] : settingLines(from, await context.disk.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.secrets.hide(text));
     // A read-only profile is refused before a question.
     await context.chatAccount();

@@ -1,10 +1,9 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { collect, readField, type Assignment } from '../../schema/field.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import { settingNamed, readSetting, unknownField } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
-import type { SettingEntry } from '../../store/settings/yaml.ts';
 
 /** The value of a secret that is prompted for once everything else is valid. */
 export const toBeAsked = Symbol('to be asked');
@@ -15,6 +14,25 @@ interface SettingTexts {
   readonly entries: readonly SettingEntry[];
   /** `NAME=TEXT` of `--raw`. */
   readonly raw: readonly string[];
+}
+
+interface SettingEntry {
+  /** File and line: `team.txt:3`. */
+  readonly place: string;
+  readonly name: string;
+  /** Undefined for a name without a value. */
+  readonly text: string | undefined;
+}
+
+/** `NAME=VALUE` lines; those that are blank or begin with # are none. */
+export function settingLines(file: string, text: string): readonly SettingEntry[] {
+  const label = file === '-' ? 'standard input' : file;
+  return text.split(/\r\n|\n|\r/).flatMap((line, index) => {
+    if (/^\s*(#|$)/.test(line)) return [];
+    const at = line.indexOf('=');
+    const name = (at < 0 ? line : line.slice(0, at)).trim();
+    return [{ place: `${label}:${index + 1}`, name, text: at < 0 ? undefined : line.slice(at + 1) }];
+  });
 }
 
 /** `hide` makes a secret of a text. @throws Failure usage naming every error, each with the line of the file */
@@ -29,7 +47,7 @@ export function readSettings({ words, entries, raw }: SettingTexts, hide: (text:
   };
   const readers = [
     ...words.map((word, index) => () => once(readWord(word, words[index + 1]), 'command line')),
-    ...entries.map((entry) => () => within(entry.place, () => once(readEntry(entry, hide), entry.place))),
+    ...entries.map((entry) => () => labelled(entry.place, () => once(readEntry(entry, hide), entry.place))),
     ...raw.map((word) => () => once(readRaw(word), 'command line')),
   ];
   const values = collect(readers, (read) => read()).flat();
@@ -49,7 +67,7 @@ function readWord(word: string, next = 'VALUE'): Assignment {
 }
 
 function readEntry(entry: SettingEntry, hide: (text: string) => Secret): Assignment {
-  const text = entry.text();
+  const { text } = entry;
   if (isPerhapsSecret(entry.name, text)) throw usage(expectedLine);
   const { name, field } = settingNamed(entry.name);
   if (field.kind === 'secret') return { name, field, value: text === undefined ? toBeAsked : hide(text) };
@@ -74,17 +92,6 @@ function readRaw(word: string): Assignment {
   if (!/^[a-z][a-z0-9_]*$/.test(name))
     throw usage(`--raw ${name}: a name has lower-case letters, digits and underscores only`);
   return { name, field: unknownField, value: word.slice(at + 1) };
-}
-
-/** Names the place in a failure, and its hint on the same line: at the end nobody knows which line it is for. */
-function within<T>(place: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    const { hint } = cause.details;
-    throw new Failure(cause.kind, `${place}: ${cause.message}${hint === undefined ? '' : `. ${hint}`}`, { cause });
-  }
 }
 
 function checkTogether(names: ReadonlySet<string>): void {

@@ -16,15 +16,15 @@ async function setFrom(service: FakeService, name: string, text: string, ...more
   return error ? { ...ran, error: { ...error, message: error.message.replaceAll(`${home}${sep}`, '') } } : ran;
 }
 
-test('a preset of YAML is sent as it says', async () => {
+test('a preset is sent as it says', async () => {
   const service = fakeService();
   service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
   const form = { color_scheme: '2', twenty_four_hour_time: 'true', timezone: 'UTC', web_font_size_px: '16' };
   service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, done);
   const preset =
-    '# For everybody on the night shift\ncolor_scheme: Dark\ntwenty-four-hour-time: True\ntimezone: utc\nweb_font_size_px: 16\n';
+    '# For everybody on the night shift\ncolor_scheme=Dark\ntwenty-four-hour-time=True\ntimezone=utc\nweb_font_size_px=16\n';
 
-  const { exitCode, stdout } = await setFrom(service, 'night.yaml', preset);
+  const { exitCode, stdout } = await setFrom(service, 'night.txt', preset);
 
   service.done();
   expect(exitCode).toBe(0);
@@ -39,42 +39,24 @@ test('a preset of YAML is sent as it says', async () => {
 describe('the whole is validated first', () => {
   test('every error of the file and of the command line is named, the file with its lines', async () => {
     const service = fakeService();
-    const preset = 'color_scheme: drak\nenter_sends: true\nscheme: dark\nweb_font_size: 14\nenter-sends: false\n';
+    const preset = 'color_scheme=drak\nenter_sends=true\nscheme=dark\nweb_font_size=14\nenter-sends=false\n';
 
-    const { exitCode, stdout, error } = await setFrom(service, 'team.yaml', preset, 'web_font_size_px=0', '--raw', 'x');
+    const { exitCode, stdout, error } = await setFrom(service, 'team.txt', preset, 'web_font_size_px=0', '--raw', 'x');
 
     expect({ exitCode, stdout, sent: service.seen }).toEqual({ exitCode: 2, stdout: '', sent: [] });
     expect(error?.message.split('\n')).toEqual([
       'web_font_size_px: 0 is out of range; must be 1 to 32767',
-      "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light. Did you mean dark?",
-      "team.yaml:3: unknown setting 'scheme'. Did you mean color_scheme?",
-      "team.yaml:4: unknown setting 'web_font_size'. Did you mean web_font_size_px?",
-      'team.yaml:5: given twice: enter_sends (first: team.yaml:2)',
+      "team.txt:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light",
+      "team.txt:3: unknown setting 'scheme'",
+      "team.txt:4: unknown setting 'web_font_size'",
+      'team.txt:5: given twice: enter_sends (first: team.txt:2)',
       "--raw 'x': expected NAME=TEXT",
     ]);
   });
 
   test.each([
-    [
-      'a.json',
-      '{\n"color_scheme": 2,\n"enter_sends": "perhaps"\n}',
-      /^a\.json:3: enter_sends: 'perhaps' is not a bool/,
-    ],
     ['a', 'color_scheme=2\n\nenter_sends=perhaps', /^a:3: enter_sends: 'perhaps' is not a bool/],
     ['a', 'color_scheme=2\nenter_sends', /^a:2: enter_sends: expected NAME=VALUE$/],
-    ['a.yaml', 'color_scheme:\n  - 2\n', /^a\.yaml:1: color_scheme is neither a text, a number, nor true or false$/],
-    [
-      'a.yaml',
-      'color_scheme: &x dark\nemojiset: *x\n',
-      /^a\.yaml:2: emojiset is neither a text, a number, nor true or false$/,
-    ],
-    [
-      'a.yaml',
-      `#${' '.repeat(1024 * 1024)}\ncolor_scheme: 2\n`,
-      /^a\.yaml: \d+ characters are no settings file; the limit is/,
-    ],
-    ['a', `#${' '.repeat(1024 * 1024)}\ncolor_scheme=2\n`, /^a: \d+ characters are no settings file; the limit is/],
-    ['a.yaml', 'target_users: {}\n', /^a\.yaml:1: target_users is neither a text, a number, nor true or false$/],
   ])('%s: %j', async (name, text, message) => {
     const service = fakeService();
 
@@ -87,42 +69,36 @@ describe('the whole is validated first', () => {
   test('a name of the file and of the command line together is given twice', async () => {
     const service = fakeService();
 
-    const { exitCode, error } = await setFrom(service, 'a.yaml', 'color_scheme: 1', 'color-scheme=2');
+    const { exitCode, error } = await setFrom(service, 'a', 'color_scheme=1', 'color-scheme=2');
 
     expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toBe('a.yaml:1: given twice: color_scheme (first: command line)');
+    expect(error?.message).toBe('a:1: given twice: color_scheme (first: command line)');
   });
 });
 
 describe('passwords', () => {
   const secret = 'hunter2-and-more';
 
+  test.each([['a', `old_password=${secret}\nnew_password=p&q r\n`]])(
+    'of %s are sent, and shown nowhere',
+    async (name, text) => {
+      const service = fakeService();
+      service
+        .expect({ method: 'PATCH', path: '/api/v1/settings', form: { old_password: secret, new_password: 'p&q r' } })
+        .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: `Wrong: ${secret}` });
+
+      const { exitCode, stdout, stderr } = await setFrom(service, name, text, '--trace');
+
+      service.done();
+      expect(exitCode).toBe(6);
+      expect(stdout + stderr).not.toMatch(/hunter2|p&q|p%26q/);
+    },
+  );
+
   test.each([
-    ['a.yaml', `old_password: '${secret}'\nnew_password: "p&q r"\n`],
-    ['a.json', JSON.stringify({ old_password: secret, new_password: 'p&q r' })],
-    ['a', `old_password=${secret}\nnew_password=p&q r\n`],
-  ])('of %s are sent, and shown nowhere', async (name, text) => {
-    const service = fakeService();
-    service
-      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { old_password: secret, new_password: 'p&q r' } })
-      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: `Wrong: ${secret}` });
-
-    const { exitCode, stdout, stderr } = await setFrom(service, name, text, '--trace');
-
-    service.done();
-    expect(exitCode).toBe(6);
-    expect(stdout + stderr).not.toMatch(/hunter2|p&q|p%26q/);
-  });
-
-  test.each([
-    ['a.yaml', `new_password: "${secret}\n`],
-    ['a.yaml', `new_password: [${secret}]\n`],
-    ['a.yaml', `new_password: *${secret}\n`],
-    ['a.yaml', `new_pasword: ${secret}\n`],
     ['a', `color_scheme=1\n${secret}\n`],
     ['a', `old_password=x\nnew_pasword=${secret}\n`],
     ['a', `color_scheme=1\n${secret}==\n`],
-    ['a.yaml', `${secret}: 1\n`],
   ])('of a file with a slip are not repeated: %s %j', async (name, text) => {
     const service = fakeService();
 
@@ -136,10 +112,10 @@ describe('passwords', () => {
 test('a dry run shows each request of a preset, in order, and changes nothing', async () => {
   const { sandbox, run: runThere } = await openSandbox();
   const home = emptyHome();
-  const file = join(home, 'preset.yaml');
+  const file = join(home, 'preset.txt');
   writeFileSync(
     file,
-    'color_scheme: dark\nfull_name: Zed Zed\nemail: new@harbour.example\nold_password: a1b2c3\nnew_password: d4e5f6\n',
+    'color_scheme=dark\nfull_name=Zed Zed\nemail=new@harbour.example\nold_password=a1b2c3\nnew_password=d4e5f6\n',
   );
 
   const { exitCode, stdout } = await runThere(['settings', 'set', '--from', file, '--dry-run', '-o', 'json'], { home });
