@@ -3,19 +3,17 @@ import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
 import {
-  archivedMessages,
+  allMessages,
   channelNames,
-  chosenArchive,
+  chooseMessages,
   matches,
   recordedPlaces,
-  withoutRepeated,
   type ChannelNames,
   type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
 import { countPlaces } from '../../jobs/archive/visibility.ts';
 import {
   besideArchive,
-  besidePages,
   countOf,
   documentOf,
   formFor,
@@ -32,7 +30,10 @@ import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { narrowOperators, narrowTerm, readName } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
+import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { KeptFile } from '../../store/archive/kept-file.ts';
+import { hasId } from '../../store/archive/part.ts';
 import { command } from '../command.ts';
 import { rangeOptions } from '../messages/selection.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
@@ -99,20 +100,14 @@ export default command({
     if (options.typed?.has('fields') && !/^(csv|excel)/.test(output))
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
-    const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
+    const form = formFor(output, raw_content, archives);
     const isForPeople = output === 'html' || output === 'text';
-    const names: ChannelNames = isForPeople || typed.channel ? await channelNames(archives, form, signal) : new Map();
-    async function* messages() {
-      for (const archive of archives) yield* archivedMessages(await chosenArchive(archive, form), form, signal);
-    }
-    const { isChosen, words } = await readChoice(typed, head, messages(), names, context);
-    const choice = { isChosen, names: isForPeople ? names : undefined, signal };
-    const found: ChosenArchive[] = [];
-    for (const archive of archives) found.push(await chosenArchive(archive, form, choice));
-    const chosen = withoutRepeated(found);
+    const all = () => allMessages(archives, form, signal);
+    const names: ChannelNames = isForPeople || typed.channel ? await channelNames(all()) : new Map();
+    const { isChosen, words } = await readChoice(typed, head, all(), names, context);
+    const { chosen, repeated } = await chooseMessages(archives, form, isChosen, signal);
     const count = countOf(chosen);
-    const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
     if (typed.channel ?? typed.topic) warnOfMoves(chosen, warn);
     if (count === 0) warn('no archived message matches');
@@ -121,18 +116,22 @@ export default command({
       say(`${to} would be written`);
       return;
     }
+    const exported = { form, signal, names: isForPeople ? names : undefined };
     if (isSite) {
       const copied = new Map<string, CopiedFile>();
-      const fileAt = copies === false ? besideArchive(to) : besidePages(copied);
-      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, { fileAt, placeOf, chosen: words });
-      const written = await writePages(to, chosen, headWith, copied, signal);
+      const copy = ({ folder: from }: Archive, kept: KeptFile): string => {
+        copied.set(kept.file, { from, kept });
+        return kept.file;
+      };
+      const fileAt = copies === false ? besideArchive(to) : copy;
+      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, words, fileAt, placeOf);
+      const written = await writePages(to, chosen, exported, headWith, copied);
       const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
       say(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
       return;
     }
-    const fileAt = besideArchive(to === undefined ? '.' : dirname(to));
-    const page = headOf(head, chosen, { fileAt, chosen: words });
-    const text = documentOf(chosen, output, form, { options, signal, head: page });
+    const page = headOf(head, chosen, words, besideArchive(to === undefined ? '.' : dirname(to)));
+    const text = documentOf(chosen, exported, output, page, options);
     if (to === undefined) {
       yield* streamed(text);
       return;
@@ -148,14 +147,11 @@ export default command({
 
 /** A chosen place is the recorded one, and a message is shown in the place that it was archived in. */
 function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) => void): void {
-  const places: JsonObject[] = [];
-  for (const { parts, changes } of archives) {
-    const recorded = recordedPlaces(changes);
-    const chosen = new Set(parts.flatMap(({ ids }) => ids));
-    for (const [id, place] of recorded) if (chosen.has(id)) places.push(place);
-  }
-  const counts = countPlaces(places);
-  if (counts !== '') warn(`moved on the server since they were archived, shown where they were: ${counts}`);
+  const places = archives.flatMap(({ ids, changes }) =>
+    [...recordedPlaces(changes)].flatMap(([id, place]) => (hasId(ids, id) ? [place] : [])),
+  );
+  if (places.length > 0)
+    warn(`moved on the server since they were archived, shown where they were: ${countPlaces(places)}`);
 }
 
 /** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */

@@ -1,3 +1,4 @@
+// An export as one document: its form, what it says above the messages, and its text.
 import { join, relative, sep } from 'node:path';
 import { messageLink } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
@@ -15,10 +16,9 @@ import { isFolder } from '../../store/archive/archive-folder.ts';
 import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveChange } from '../../store/archive/line-file.ts';
 import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
-import type { ArchiveForm } from '../../store/archive/part.ts';
+import { hasId, type ArchiveForm } from '../../store/archive/part.ts';
 import { exists } from '../../store/disk/files.ts';
-import { archivedLines, archivedMessages, holdsMessage, type ChosenArchive } from './archived-messages.ts';
-import type { CopiedFile } from './write-pages.ts';
+import { archivedMessages, type ChannelNames, type ChosenArchive } from './archived-messages.ts';
 
 /** @throws Failure usage where there is none, or they are of several servers */
 export async function readArchives(folder: string, warn: (text: string) => void): Promise<[Archive, ...Archive[]]> {
@@ -60,7 +60,11 @@ export async function takesPages(
 }
 
 /** @throws Failure usage where an archive does not hold the form, with the command that fetches it */
-export function formFor(output: DocumentFormat, source: boolean | undefined, archives: readonly Archive[]) {
+export function formFor(
+  output: DocumentFormat,
+  source: boolean | undefined,
+  archives: readonly Archive[],
+): ArchiveForm {
   if (output === 'html' && source) throw usage('-o html shows the rendered form: leave out --raw-content');
   const lacking = (form: ArchiveForm) => archives.find(({ head }) => !head.forms.includes(form));
   const plain = lacking('rendered') && !lacking('source') ? 'source' : 'rendered';
@@ -71,12 +75,6 @@ export function formFor(output: DocumentFormat, source: boolean | undefined, arc
     `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which ${other === archives[0] ? 'the archive' : other.folder} does not hold`,
     `Fetch it: ${commandLine('archive pull', [other.folder], { both: true })}`,
   );
-}
-
-interface DocumentRun {
-  readonly options: Parameters<typeof documentForm>[2];
-  readonly signal: AbortSignal;
-  readonly head: PageHead;
 }
 
 const of = (read: (message: JsonObject) => unknown) => (row: unknown) => (isObject(row) ? read(row) : undefined);
@@ -94,26 +92,47 @@ const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
   { name: 'url', when: 'asked', keep: 'whole', of: of(urlOf) },
 ];
 
+/** What a document takes of its archives. */
+export interface ExportedForm {
+  readonly form: ArchiveForm;
+  readonly signal: AbortSignal;
+  /** Where messages are shown under the last name of their channel. */
+  readonly names: ChannelNames | undefined;
+}
+
 export async function* documentOf(
   archives: readonly ChosenArchive[],
+  exported: ExportedForm,
   output: DocumentFormat,
-  form: ArchiveForm,
-  { options, signal, head }: DocumentRun,
+  head: PageHead,
+  options: Parameters<typeof documentForm>[2],
 ): AsyncGenerator<string> {
-  if (output === 'ndjson') {
-    for (const archive of archives) for await (const line of archivedLines(archive, form, signal)) yield `${line}\n`;
+  if (output !== 'ndjson') {
+    const form = await documentForm(output, head, options, { columns: columnsWith(head.urlOf) });
+    const withUrl = (message: JsonObject) => form.row({ ...message, url: head.urlOf(message) });
+    yield* rowsOf(archives, exported, output === 'text' ? { ...form, row: withUrl } : form);
     return;
   }
-  const writer = await documentForm(output, head, options, { columns: columnsWith(head.urlOf) });
+  // Byte for byte as they were archived.
+  for (const archive of archives)
+    for await (const { line } of archivedMessages(archive, exported.form, exported.signal)) yield `${line}\n`;
+}
+
+/** A whole document, also of what comes before a damaged part or an interruption. */
+export async function* rowsOf(
+  archives: readonly ChosenArchive[],
+  { form, signal, names }: ExportedForm,
+  writer: { row(message: JsonObject): string; end(): string },
+): AsyncGenerator<string> {
   let isBegun = false;
   try {
     for (const archive of archives)
-      for await (const message of archivedMessages(archive, form, signal)) {
+      for await (const { message } of archivedMessages(archive, form, signal)) {
         isBegun = true;
-        yield writer.row(output === 'text' ? { ...message, url: head.urlOf(message) } : message);
+        const shown = names?.get(message['stream_id'])?.shown;
+        yield writer.row(shown === undefined ? message : { ...message, display_recipient: shown });
       }
   } catch (cause) {
-    // What comes before a damaged part, or before an interruption, is a whole document too.
     if (isBegun) yield writer.end();
     throw cause;
   }
@@ -133,40 +152,32 @@ export async function* streamed(text: AsyncIterable<string>): AsyncGenerator<str
   }
 }
 
-export interface DocumentPlace {
-  /** Where a kept file is, seen from the document. */
-  readonly fileAt: (archive: Pick<Archive, 'folder'>, file: KeptFile) => string | undefined;
-  readonly placeOf?: (id: number) => string;
-  /** What was typed to choose messages. */
-  readonly chosen: readonly string[];
-}
+/** Where a kept file is, seen from the document. */
+type FilePlace = (archive: Archive, file: KeptFile) => string;
 
 /** Attached files are where the archive keeps them: a relative link. */
-export function besideArchive(folder: string): DocumentPlace['fileAt'] {
+export function besideArchive(folder: string): FilePlace {
   return (archive, { file }) =>
     relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
 }
 
-/** Attached files are copied: those that a page links to are put into the list. */
-export function besidePages(copied: Map<string, CopiedFile>): DocumentPlace['fileAt'] {
-  return ({ folder }, kept) => {
-    copied.set(kept.file, { from: folder, kept });
-    return kept.file;
-  };
-}
-
-/** What the documents of archives of one server say above their messages, and where the links of the messages lead. */
+/**
+ * What the documents of archives of one server say above their messages, and where the links of the messages lead.
+ * `words`: what was given to choose messages.
+ */
 export function headOf(
   head: ArchiveHead,
   archives: readonly ChosenArchive[],
-  { fileAt, placeOf = (id) => `#m${id}`, chosen }: DocumentPlace,
+  words: readonly string[],
+  fileAt: FilePlace,
+  placeOf: (id: number) => string = (id) => `#m${id}`,
 ): PageHead {
-  const { host } = new URL(head.site);
+  const { host, origin } = new URL(head.site);
   const limited = limitedHistory.charAt(0).toUpperCase() + limitedHistory.slice(1);
   const resolve = (link: string): string => (URL.canParse(link, head.site) ? new URL(link, head.site).href : '');
   const accounts = [...new Set(archives.map((archive) => archive.head.account))].join(', ');
   const selected = archives.length === 1 ? selectedBy(head.options) : ` in ${archives.length} archives`;
-  const only = chosen.length === 0 ? '' : ` Only those with ${chosen.join('; ')}.`;
+  const only = words.length === 0 ? '' : ` Only those with ${words.join('; ')}.`;
   const messages = `${quantity(countOf(archives), 'message')} from ${host}, as ${accounts} sees them`;
   return {
     title: `Messages of ${head.organization ?? host}`,
@@ -178,7 +189,11 @@ export function headOf(
     links: {
       site: head.site,
       resolve,
-      inside: (link) => insideOf(archives, resolve(link), head.site, placeOf),
+      inside(link) {
+        const address = resolve(link);
+        const id = Number(/#narrow\/.*\/(?:near|with)\/(\d+)/.exec(address)?.[1]);
+        return address.startsWith(`${origin}/`) && archives.some(({ ids }) => hasId(ids, id)) ? placeOf(id) : undefined;
+      },
       fileAt(path) {
         const archive = archives.find((one) => isKept(one.files.get(path)));
         const record = archive?.files.get(path);
@@ -190,7 +205,7 @@ export function headOf(
 }
 
 export function countOf(archives: readonly ChosenArchive[]): number {
-  return archives.flatMap(({ parts }) => parts).reduce((count, { ids }) => count + ids.length, 0);
+  return archives.reduce((count, { ids }) => count + ids.length, 0);
 }
 
 function selectedBy(options: Archive['head']['options']): string {
@@ -211,11 +226,4 @@ function changeWarnings(changes: readonly ArchiveChange[]): string[] {
   return [
     `Changed on the server since they were archived: ${all.join(', ')}. The messages are shown as they were archived.`,
   ];
-}
-
-/** The place of the message that a link of the chat leads to; undefined where the archives do not hold it. */
-function insideOf(archives: readonly ChosenArchive[], link: string, site: string, placeOf: (id: number) => string) {
-  if (!link.startsWith(`${new URL(site).origin}/`)) return undefined;
-  const id = Number(/#narrow\/.*\/(?:near|with)\/(\d+)/.exec(link)?.[1]);
-  return archives.some((archive) => holdsMessage(archive, id)) ? placeOf(id) : undefined;
 }

@@ -53,68 +53,6 @@ describe('a channel that was renamed is one, under its last name', () => {
   });
 });
 
-test('a name means the channel that has it, or else every one that had it, and documents tell these apart', async () => {
-  const { run, sandbox } = await openSandbox({ featureLevel: 442 });
-  const { state } = sandbox;
-  const folder = newFolder();
-  const ids = new Map<number, number[]>([2, 3].map((id) => [id, []]));
-  const pull = async (names: ReadonlyMap<number, string>, ...posts: readonly number[]) => {
-    state.change(({ channels }) => {
-      for (const row of channels.rows())
-        channels.put(row.stream_id, { ...row, name: names.get(row.stream_id) ?? row.name });
-    });
-    for (const id of posts)
-      ids.get(id)?.push(state.post({ channel: names.get(id) ?? '', topic: 'race', content: 'x' }));
-    await run(`archive pull ${folder} --all-channels`);
-  };
-  const named = async (name: string) =>
-    idsOf((await run(`archive export ${folder} -o ndjson --topic race --channel ${name}`)).stdout);
-  const headings = async () => (await run(`archive export ${folder} -o text --topic race`)).stdout.match(/#.* > /g);
-  await pull(
-    new Map([
-      [2, 'firmware'],
-      [3, 'releases'],
-    ]),
-    2,
-    3,
-  );
-  await pull(
-    new Map([
-      [2, 'hardware'],
-      [3, 'firmware'],
-    ]),
-    3,
-  );
-
-  // Nothing shows the new name of a channel in which nothing was posted since.
-  expect(await headings()).toEqual(['#firmware (id 2) > ', '#firmware (id 3) > ']);
-  expect(await named('firmware')).toEqual([...(ids.get(2) ?? []), ...(ids.get(3) ?? [])]);
-
-  await pull(
-    new Map([
-      [2, 'hardware'],
-      [3, 'firmware'],
-    ]),
-    2,
-  );
-
-  expect(await headings()).toEqual(['#hardware > ', '#firmware > ']);
-  expect([await named('firmware'), await named('hardware'), await named('releases')]).toEqual(
-    [3, 2, 3].map((id) => ids.get(id)),
-  );
-
-  await pull(
-    new Map([
-      [2, 'mill'],
-      [3, 'plant'],
-    ]),
-    2,
-    3,
-  );
-
-  expect(await named('firmware')).toEqual([...(ids.get(2) ?? []), ...(ids.get(3) ?? [])]);
-});
-
 describe('an archive that was begun by the name of a channel is of that channel, whatever its name', () => {
   test.each([
     ['by its id', ''],
