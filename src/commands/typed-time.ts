@@ -1,6 +1,6 @@
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, usage } from '../core/failure.ts';
-import { type Calendar, dayAndMoment, parseMoment } from '../core/moment.ts';
+import { dayAndMoment, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
@@ -15,12 +15,6 @@ export function skewOf({ now, serverNow }: Time['clock'], most = mostSkew): Mill
   return Math.abs(skew) > most ? skew : 0;
 }
 
-/** Times count from the servers' clock where that of this machine is wrong (docs/apis.md, Clocks). */
-function calendarOf({ clock }: Time): Calendar {
-  const skew = skewOf(clock);
-  return { now: () => clock.now() - skew, checkZone: () => clock.checkZone() };
-}
-
 export function skewText(skew: Milliseconds): string {
   const off = formatDuration(Math.abs(skew));
   return `the clock of this machine is ${off} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
@@ -28,13 +22,15 @@ export function skewText(skew: Milliseconds): string {
 
 /**
  * The time of an option's text, also shown: `thursday` depends on day and time zone. After the first response of a run
- * it counts from the server's clock. @throws Failure usage
+ * it counts from the server's clock if that of this machine is wrong (docs/apis.md, Clocks). @throws Failure usage
  */
 export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {
-  const calendar = calendarOf(context);
-  const moment = labelled(flag, () => parseMoment(text, calendar));
-  if (moment !== parseMoment(text, context.clock))
-    context.warn(`${skewText(skewOf(context.clock))}: ${flag} ${text} counts from the server's time`);
+  const { clock } = context;
+  const [now, skew] = [clock.now(), skewOf(clock)];
+  const momentAt = (at: Milliseconds): Milliseconds =>
+    labelled(flag, () => parseMoment(text, { now: () => at, checkZone: clock.checkZone }));
+  const moment = momentAt(now - skew);
+  if (moment !== momentAt(now)) context.warn(`${skewText(skew)}: ${flag} ${text} counts from the server's time`);
   context.note(`${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readTime } from '../../../src/commands/typed-time.ts';
 import { sampleOf } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, fakeService, run } from '../../helpers/run.ts';
@@ -96,6 +97,15 @@ describe('the moment that was understood', () => {
 
     expect((await server.run(`${words} -q`)).stderr).toBe('');
   });
+});
+
+test('a clock that goes on while a time is read is not wrong', () => {
+  let now = Date.parse('2026-03-01T12:00:00Z');
+  const warned: string[] = [];
+  const clock = { now: () => (now += 1), checkZone: () => undefined, serverNow: () => undefined };
+  const messages = { note: () => undefined, warn: (text: string) => void warned.push(text) };
+  readTime('--since', '7d', { clock, ...messages } as never);
+  expect(warned).toEqual([]);
 });
 
 describe('where the clock of this machine is wrong', () => {
