@@ -65,7 +65,7 @@ const confFiles = {
 /** Where a size stands that histories make small, and its declaration (sizes.ts). */
 const sized = [
   ['page', 'schema/messages.ts', 'export const pageSize = 1000;'],
-  ['look', 'jobs/topic/survey-topics.ts', 'export const page = maxMessages;'],
+  ['look', 'jobs/topic/survey-topics.ts', 'const largestPage = maxMessages;'],
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
   ['newest', 'jobs/topic/purge-state.ts', 'const leastNewest = 5000;'],
   ['window', 'jobs/archive/pull-pages.ts', 'const outOfOrder = 1000;'],

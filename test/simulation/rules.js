@@ -289,15 +289,9 @@ export const rules = [
       '{ deleted: purge.survey.ids.length,',
     ],
   ]),
-  ...inFile('purge', 'jobs/topic/purge-requests.ts', [
-    ['what a look shows is archived before its call', 'await archive?.add(unkept);', ''],
-    [
-      'what has come since is archived too',
-      'await archive?.add(fresh.filter((message) => archive.lacks(message)));',
-      '',
-    ],
-  ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
+    ['what a look shows is archived before its call', 'await this.archive?.add(unkept);', ''],
+    ['what has come since is archived too', 'await this.archive?.add(fresh);', ''],
     [
       'an archive that is taken away ends the run',
       'await this.archive?.confirm();\n      await this.archive?.record',
@@ -311,8 +305,8 @@ export const rules = [
     ['what is held is looked for before each call', 'if (hold) throw heldTopic(this.survey, hold);', ''],
     [
       'a purge without a fault does not wait',
-      'const level = await this.#chat.level();',
-      'await this.#parts.sleep(30_000);\n    const level = await this.#chat.level();',
+      'const level = await this.#run.chat.level();',
+      'await this.#run.sleep(30_000);\n    const level = await this.#run.chat.level();',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
@@ -352,7 +346,7 @@ export const rules = [
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',
       '(await findsByIds(chat)) ? [] : sampleOf(gone)',
     ],
-    ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
+    ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !open.has(id))', '[]'],
   ]),
   ...inFile('purge', 'jobs/topic/holds.ts', [
     [

@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { nameThatIsThere } from '../../core/tsv.ts';
-import { nearRows } from '../../jobs/topic/near.ts';
+import { nearRows } from '../../jobs/topic/find-channel.ts';
 import { each } from '../../jobs/work/each.ts';
 import { flagField, collect, readField } from '../../schema/field.ts';
 import { snippetFields } from '../../schema/snippet.ts';

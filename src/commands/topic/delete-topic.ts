@@ -6,7 +6,7 @@ import { findChannel } from '../../jobs/topic/find-channel.ts';
 import { inKnownChannels, refusalsOf, refuseUnfitting } from '../../jobs/topic/holds.ts';
 import { describeTopics } from '../../jobs/topic/purge-report.ts';
 import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
-import { hasMessages, surveyTopics, type Doomed, type PurgeArchives } from '../../jobs/topic/survey-topics.ts';
+import { hasMessages, surveyTopics, type PurgePlace, type TopicSurvey } from '../../jobs/topic/survey-topics.ts';
 import { whole } from '../../output/columns.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { topicLevels } from '../../schema/topic.ts';
@@ -87,24 +87,22 @@ export default command({
     const channel = place && (await findChannel(chat, place.channel));
     const holds = await inKnownChannels(chat, typedHolds);
     const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, holds, context);
-    const [archives, isKept] = [archivesOf(typed, account, context), typed.archive !== false];
-    const allowances = { missing_ok, include_hidden };
-    const surveys = await surveyTopics(chat, topics, account.site, isKept ? archives : undefined, allowances);
+    const purgePlace = placeOf(typed, account, context);
+    const allowances = { missing_ok: missing_ok === true, include_hidden: include_hidden === true };
+    const surveys = await surveyTopics(chat, topics, purgePlace, allowances);
     await refuseUnfitting(chat, holds, surveys, context.warn);
     const refusals = await refusalsOf(chat, holds, surveys);
     const allowed = surveys.filter((survey) => !refusals.has(survey));
-    const files = typed.files ? 'archived too' : 'not archived without --files';
-    await describeTopics(chat, account, allowed, files, context.say);
+    await describeTopics(chat, purgePlace, allowed, context.say);
     const isTyped = names.length > 0;
     // Of a topic on the command line its failure says so.
     if (!isTyped) for (const { failure } of refusals.values()) context.note(failure.message);
     const held = [...refusals.values()].filter(({ isHeld }) => isHeld).length;
     if (holds.length > 0 && (!isTyped || held === 0)) context.conclude(`topics that are held: ${held}`);
-    const limits = { archives, isKept, holds, refusals, isTyped, before };
-    const most = { maxMessages: max_messages ?? Infinity, missing_ok: missing_ok === true };
     const { clock, disk, record, options } = context;
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
-    const purges = new TopicPurges(chat, surveys, { ...limits, ...most }, parts);
+    const limits = { holds, refusals, isTyped, before, maxMessages: max_messages ?? Infinity, ...allowances };
+    const purges = new TopicPurges({ ...parts, chat, place: purgePlace, ...limits }, surveys);
     if (options.dry_run) {
       yield* purges.planned();
       return;
@@ -131,14 +129,14 @@ export default command({
 });
 
 /** @throws Failure usage for --files without an archive */
-function archivesOf(
+function placeOf(
   { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
   { site, email }: ChatCredential,
   { options, disk }: Invocation & Disk,
-): PurgeArchives {
+): PurgePlace {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   return {
-    root: folder || join(disk.files().state, 'purges'),
+    root: folder === false ? undefined : (folder ?? join(disk.files().state, 'purges')),
     site: lastingSite(options, site),
     account: email,
     maxFileSize: files ? maxFileBytes(max_file_size) : undefined,
@@ -159,7 +157,7 @@ async function checkAllowed(chat: ChatApi, names: readonly string[], { email }: 
 
 /** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
 async function confirmTopics(
-  surveys: readonly Doomed[],
+  surveys: readonly TopicSurvey[],
   by: 'name' | 'number',
   typed: string | undefined,
   { terminal }: Terminal,

@@ -3,9 +3,9 @@ import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { changedView } from '../../jobs/messages/places.ts';
-import { everyChannel, findChannel, type Channel } from '../../jobs/topic/find-channel.ts';
-import { holdOf, inKnownChannels, type TopicHold } from '../../jobs/topic/holds.ts';
-import { listTopics } from '../../jobs/topic/list-topics.ts';
+import { everyChannel, findChannel, topicNamesIn, type Channel } from '../../jobs/topic/find-channel.ts';
+import { holdOf, inKnownChannels } from '../../jobs/topic/holds.ts';
+import { listTopics, type ListedTopic } from '../../jobs/topic/list-topics.ts';
 import { isFatal } from '../../jobs/work/each.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
@@ -31,18 +31,14 @@ export default command({
     match: { ...textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'), many: true },
     ...ageOption,
     ...holdOption,
-    resolved: flagField('Only resolved topics, whose names begin with ✔'),
-    unresolved: flagField('Only topics that are not resolved'),
   },
   examples: [
     'chatelaine topic list general',
     "chatelaine topic list general --match 'calibration*' --older-than 90d",
-    'chatelaine topic list general --unresolved -o json',
     'chatelaine topic list --all-channels --older-than 30d --not-channel releases -o ndjson',
   ],
 
   rules: [
-    { option: 'resolved', excludes: ['unresolved'] },
     {
       oneOf: ['channel', 'all_channels'],
       say: 'name one channel, or give --all-channels',
@@ -51,7 +47,7 @@ export default command({
     { option: 'not_channel', needs: ['all_channels'] },
   ],
 
-  async *rows({ channel: text, not_channel = [], match, older_than, hold, resolved, unresolved }, context) {
+  async *rows({ channel: text, not_channel = [], match, older_than, hold }, context) {
     checkAge(older_than, context);
     const chat = context.chat();
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
@@ -65,23 +61,36 @@ export default command({
       fields === undefined ||
       /messages|_time|\b(ids|first_id|last_id)\b/.test(`${fields} ${sort ?? ''}`) ||
       holds.some(({ ids }) => ids.length > 0);
-    const list = {
-      channels,
-      holds,
-      isCounted,
-      isAlone: place !== undefined,
-      withIds: /\bids\b/.test(String(fields)),
-    };
-    const isChosen = (topic_name: string, last: number): boolean =>
+    const withIds = /\bids\b/.test(String(fields));
+    const isChosen = ({ topic_name, last_timestamp = Infinity }: NamedTopic): boolean =>
       (place?.topic === undefined || isSameTopic(place.topic, topic_name)) &&
       (!match || matchesGlobInAnyCase(match, topic_name)) &&
-      (before === undefined || last * 1000 < before) &&
-      (topic_name.startsWith(resolvedPrefix) ? !unresolved : !resolved);
-    const sum = yield* chosenTopics(chat, list, isChosen, context.warn);
-    if (!place)
-      context.conclude(
-        `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
-      );
+      (before === undefined || last_timestamp * 1000 < before);
+    const sum = { topics: 0, messages: 0, held: 0, failed: 0 };
+    for (const [index, channel] of channels.entries()) {
+      const named = place ? '' : `channel '${channel.name ?? ''}': `;
+      const warn = (text: string): void => context.warn(named + text);
+      const topics = await topicsOf(chat, channel, isCounted, warn).catch((cause: unknown) => {
+        const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
+        if (failure.details.server?.code !== 'BAD_NARROW') sum.failed += 1;
+        warn(failure.message);
+        return [];
+      });
+      for (const topic of topics.filter(isChosen)) {
+        const { ids = [] } = topic;
+        const isHeld = holdOf(holds, { channel, topic_name: topic.topic_name }, ids) !== undefined;
+        sum[isHeld ? 'held' : 'topics'] += 1;
+        if (!isHeld) sum.messages += ids.length;
+        if (!isHeld) yield rowOf(channel, topic, withIds);
+      }
+    }
+    if (sum.failed > 0)
+      throw new Failure('incomplete', `the topics of ${sum.failed} of ${channels.length} channels are not listed`, {
+        hint: 'Run the same command again.',
+        retryable: true,
+      });
+    const messages = isCounted ? `, messages: ${sum.messages}` : '';
+    if (!place) context.conclude(`channels: ${channels.length}, topics: ${sum.topics}${messages}`);
     if (holds.length > 0) context.conclude(`topics that are held: ${sum.held}`);
     const [name = '*', ...others] = match ?? [];
     if (sum.topics === 0 && others.length === 0 && !/[*?]/.test(name))
@@ -104,69 +113,33 @@ export default command({
   },
 });
 
-interface Listing {
-  readonly channels: readonly Channel[];
-  readonly holds: readonly TopicHold[];
-  readonly isCounted: boolean;
-  /** Whether one channel was named, and not all. */
-  readonly isAlone: boolean;
-  /** Whether rows have the ids of all messages. */
-  readonly withIds: boolean;
+/** A topic; of its name alone nothing else is known. */
+type NamedTopic = Partial<ListedTopic> & { readonly topic_name: string };
+
+/** The topics of a channel; without counts from the server's own list, if it has one. */
+async function topicsOf(
+  chat: ChatApi,
+  channel: Channel,
+  isCounted: boolean,
+  warn: (text: string) => void,
+): Promise<readonly NamedTopic[]> {
+  if (channel.isEmpty) return [];
+  const names = isCounted ? undefined : await topicNamesIn(chat, channel);
+  if (names) return names.map((topic_name) => ({ topic_name }));
+  const { topics, isLimited, isChanged } = await listTopics(chat, channel);
+  if (isLimited) warn('the plan of the organization limits the history: older messages exist that are not counted');
+  if (isChanged) warn(`${changedView}; run the same command again`);
+  return topics;
 }
 
-const limitedCounts = 'the plan of the organization limits the history: older messages exist that are not counted';
-
-/** The chosen topics, channel after channel; returns their sums. @throws Failure incomplete for one that fails */
-async function* chosenTopics(
-  chat: ChatApi,
-  { channels, holds, isCounted, isAlone, withIds }: Listing,
-  isChosen: (topic_name: string, last: number) => boolean,
-  warn: (text: string) => void,
-) {
-  const sum = { topics: 0, messages: 0, held: 0 };
-  let failed = 0;
-  for (const [index, channel] of channels.entries()) {
-    // The list of channels says it.
-    if (channel.isEmpty) continue;
-    const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
-    const left = `${channels.length - index} of ${channels.length}`;
-    const list = await listTopics(chat, channel, isCounted ? 'counts' : 'names').catch((cause: unknown) => {
-      const failure = unlisted(cause, named, left);
-      if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
-      warn(named + failure.message);
-      return undefined;
-    });
-    if (list?.isLimited) warn(`${named}${limitedCounts}`);
-    if (list?.isChanged) warn(`${named}${changedView}; run the same command again`);
-    for (const { topic_name, counts } of list?.topics ?? []) {
-      if (!isChosen(topic_name, counts?.last_timestamp ?? Infinity)) continue;
-      const { first_timestamp = null, last_timestamp = null, ids = [] } = counts ?? {};
-      if (holdOf(holds, { channel, topic_name }, ids)) {
-        sum.held += 1;
-        continue;
-      }
-      sum.topics += 1;
-      sum.messages += ids.length;
-      yield {
-        stream_id: channel.stream_id,
-        channel: channel.name,
-        topic_name,
-        ...(counts && {
-          messages: ids.length,
-          first_time: utcText(first_timestamp),
-          last_time: utcText(last_timestamp),
-        }),
-        resolved: topic_name.startsWith(resolvedPrefix),
-        ...(counts && { first_id: ids[0], last_id: ids.at(-1) }),
-        ...(counts && withIds && { ids }),
-      };
-    }
-  }
-  if (failed === 0) return sum;
-  throw new Failure('incomplete', `the topics of ${failed} of ${channels.length} channels are not listed`, {
-    hint: 'Run the same command again.',
-    retryable: true,
-  });
+function rowOf({ stream_id, name: channel }: Channel, topic: NamedTopic, withIds: boolean) {
+  const { topic_name, ids, first_timestamp = null, last_timestamp = null } = topic;
+  const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
+  return {
+    ...{ stream_id, channel, topic_name, ...(ids && { messages: ids.length, ...times }) },
+    resolved: topic_name.startsWith(resolvedPrefix),
+    ...(ids && { first_id: ids[0], last_id: ids.at(-1), ...(withIds && { ids }) }),
+  };
 }
 
 /** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */

@@ -4,16 +4,22 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { namesInList, nameThatIsThere, tsvText } from '../../core/tsv.ts';
-import { channelWord, findChannel, labelOf, type Channel, type Topic } from '../../jobs/topic/find-channel.ts';
+import { namesInList, nameThatIsThere, otherReading } from '../../core/tsv.ts';
+import {
+  findChannel,
+  labelOf,
+  topicListLine,
+  topicNamesIn,
+  type Channel,
+  type Topic,
+} from '../../jobs/topic/find-channel.ts';
 import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
-import { topicNamesIn } from '../../jobs/topic/near.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
 import type { Accounts, Disk } from '../context.ts';
-import { readSheet, whereOption, type RosterParts } from '../roster.ts';
+import { readSheet, type RosterParts } from '../roster.ts';
 import { ageOption, checkAge, readAge, refuseWrongClock, type TimeParts } from '../typed-time.ts';
 
 export const channelArgument = {
@@ -58,7 +64,6 @@ export const namingOptions = {
     many: true,
   },
   ...ageOption,
-  ...whereOption,
 } as const satisfies Fields;
 
 interface Naming extends Values<typeof namingOptions> {
@@ -68,7 +73,7 @@ interface Naming extends Values<typeof namingOptions> {
 
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where they are named in no way or in two */
 export function checkNaming(place: NamedPlace | undefined, naming: Naming, context: TimeParts): readonly string[] {
-  const { topic = [], from, match, older_than, where } = naming;
+  const { topic = [], from, match, older_than } = naming;
   const linked = place?.topic;
   const other = linked === undefined ? undefined : topic.find((name) => !isSameTopic(name, linked));
   if (other !== undefined)
@@ -84,12 +89,11 @@ export function checkNaming(place: NamedPlace | undefined, naming: Naming, conte
     throw usage('name the channel first, or give --from with rows of channel and topic');
   if (older_than !== undefined && match === undefined && place)
     throw usage('--older-than needs --match, or rows with --from');
-  if (where && (place || from === undefined)) throw usage('--where needs --from with rows of channel and topic');
   checkAge(older_than, context);
   return topics;
 }
 
-type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics' | 'level'>;
+type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics'>;
 
 /**
  * The topics, and the time before which the last message of each has to be. @throws Failure usage for an empty file, or
@@ -99,19 +103,20 @@ export async function namedTopics(
   chat: NamingChat,
   channel: Channel | undefined,
   topics: readonly string[],
-  { from, match, older_than, where, confirm }: Naming,
+  naming: Naming,
   holds: readonly TopicHold[],
   context: TimeParts & RosterParts & Accounts & Disk,
 ): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
+  const { from, match, older_than } = naming;
   if (older_than !== undefined) refuseWrongClock('--older-than', context);
   const before = readAge(older_than, context);
-  if (!channel) return { topics: await topicsInRows(chat, from ?? '', where, context), before };
+  if (!channel) return { topics: await topicsInRows(chat, from ?? '', context), before };
   await refuseArchived(chat, channel);
-  const typed = async () => (from === undefined ? topics : namesInFile(from, await context.disk.read(from)));
+  const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
   const names = match
-    ? await namesThatMatch(chat, channel, { match, confirm }, before, holds, context)
-    : await namesThere(chat, channel, await typed());
-  return { topics: names.map((topic_name) => ({ channel, topic_name })), before };
+    ? await namesThatMatch(chat, channel, match, before, naming.confirm, holds, context)
+    : await namesThere(chat, channel, listed);
+  return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
 function namesInFile(file: string, text: string): readonly string[] {
@@ -123,7 +128,7 @@ function namesInFile(file: string, text: string): readonly string[] {
 
 /** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
 async function namesThere(chat: NamingChat, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
-  const isDoubtful = names.some((name) => (tsvText(name, 'name') ?? name) !== name);
+  const isDoubtful = names.some((name) => otherReading(name) !== undefined);
   const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
   return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
 }
@@ -131,15 +136,16 @@ async function namesThere(chat: NamingChat, channel: Channel, names: readonly st
 async function namesThatMatch(
   chat: NamingChat,
   channel: Channel,
-  { match = [], confirm }: Naming,
+  match: readonly string[],
   before = Infinity,
+  confirm: string | undefined,
   holds: readonly TopicHold[],
   context: Accounts & Disk,
 ): Promise<readonly string[]> {
-  const { topics } = await listTopics(chat, channel, 'counts');
+  const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
-  const old = matched.filter(({ counts }) => (counts?.last_timestamp ?? 0) * 1000 < before);
-  const counted = old.filter(({ topic_name, counts }) => !holdOf(holds, { channel, topic_name }, counts?.ids ?? []));
+  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
+  const counted = old.filter(({ topic_name, ids }) => !holdOf(holds, { channel, topic_name }, ids));
   const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
   const deleted = await deletedEarlier(channel, match, isListed, Number(confirm) - counted.length, context);
   if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];
@@ -147,7 +153,7 @@ async function namesThatMatch(
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
-    hint: `List the topics: ${commandLine('topic list', [channelWord(channel)])}`,
+    hint: `List the topics: ${topicListLine(channel)}`,
   });
 }
 
@@ -175,34 +181,30 @@ async function deletedEarlier(
   return deleted.size === count ? [...deleted.values()].reverse() : [];
 }
 
-const rowFields = {
+/** Of a row that names a topic, here and in lists of holds. */
+export const topicRowFields = {
   stream_id: { kind: 'integer', min: 0, help: 'Id of the channel' },
   channel: textField('NAME', 'Name of the channel'),
-  topic_name: textField('TOPIC', 'Name of the topic'),
+  topic_name: { kind: 'string', help: 'Name of the topic' },
 } as const satisfies Fields;
 
-async function topicsInRows(
-  chat: NamingChat,
-  file: string,
-  where: readonly string[] | undefined,
-  context: RosterParts,
-): Promise<readonly Topic[]> {
+type TopicRow = Values<typeof topicRowFields>;
+
+async function topicsInRows(chat: NamingChat, file: string, context: RosterParts): Promise<readonly Topic[]> {
   const rules = {
-    fields: rowFields,
+    fields: topicRowFields,
     column: 'topic_name',
     noun: 'topic',
-    nameOf: ({ topic_name = '' }: Values<typeof rowFields>) => topic_name,
-    keyOf: ({ stream_id, channel, topic_name = '' }: Values<typeof rowFields>) =>
-      `${stream_id ?? channel} ${foldTopic(topic_name)}`,
-    completion: async () => (row: Values<typeof rowFields>) => {
+    nameOf: ({ topic_name = '' }: TopicRow) => topic_name,
+    keyOf: ({ stream_id, channel, topic_name = '' }: TopicRow) => `${stream_id ?? channel} ${foldTopic(topic_name)}`,
+    completion: async () => (row: TopicRow) => {
       if (row.stream_id !== undefined || row.channel !== undefined) return row;
       throw usage('stream_id and channel are both missing');
     },
   } as const;
   const known = new Map<string, Channel>();
   const topics: Topic[] = [];
-  for (const row of (await readSheet(file, where ? { where } : {}, rules, context)).rows) {
-    const { stream_id, channel: name, topic_name = '' } = row;
+  for (const { stream_id, channel: name, topic_name = '' } of (await readSheet(file, {}, rules, context)).rows) {
     const word = stream_id === undefined ? `name:${name}` : `id:${stream_id}`;
     const channel = known.get(word) ?? (await findChannel(chat, word));
     if (!known.has(word)) await refuseArchived(chat, channel);

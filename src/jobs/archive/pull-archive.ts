@@ -113,6 +113,6 @@ async function formOf(
   for (const message of await messagesAmong(chat, selection, ids, form)) take(message);
   for (const channel of [...channelsIn(selection.narrow), undefined])
     for await (const message of findMessages(chat, query, channel, missing())) take(message);
-  await search.find(chat, query, missing(), take);
+  await search.find(query, missing(), take);
   return ids.flatMap((id) => shown.get(id) ?? []);
 }

@@ -95,15 +95,14 @@ export class Recheck {
     }
     const open = [...this.#missing].filter((id) => gone.get(id)?.why !== 'limit');
     const found: RawMessage[] = [];
-    const unsearched = await this.#parts.search.find(this.#chat, query, open, (message) => found.push(message));
+    const unsearched = await this.#parts.search.find(query, open, (message) => found.push(message));
     await this.compare(found);
     const seen = this.#time();
     const left = [...gone].filter(([id]) => this.#missing.has(id));
     await this.#record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
     const counts: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
     for (const [, { why }] of left) counts[why] += 1;
-    const most = left.reduce((highest, [id]) => Math.max(highest, unsearched.get(id) ?? 0), 0);
-    return { changes: this.#changes, gone: counts, unsearched: most };
+    return { changes: this.#changes, gone: counts, unsearched };
   }
 
   #time(): string {

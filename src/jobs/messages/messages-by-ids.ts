@@ -1,13 +1,17 @@
-import type { RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+// Messages that are known by their ids: those that a person types, and those that left the place where they were.
+import type { MessagePage, MessageQuery, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson, type JsonObject } from '../../core/json.ts';
+import { writeJson } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
 /** Requests messages by their ids, or otherwise on an old server. */
 export type MessageChat = MessageSource & Pick<ChatApi, 'level'>;
 
 const idsLevel = messageParameters.message_ids.level;
+
+/** Ids that are named one by one. */
+const mostNamed = 20;
 
 /**
  * The messages of those ids, in as many requests as the limits of count and URL need. @throws Failure rejected where
@@ -18,32 +22,15 @@ export async function* messagesByIds(
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage> {
-  const found = new Set<number>();
-  for await (const page of pagesOfIds(chat, query, ids)) {
-    for (const { id } of page.messages) found.add(id);
-    yield page;
-  }
-  const missing = ids.filter((id) => !found.has(id));
-  if (missing.length === 0 || (query.narrow ?? []).length > 0) return;
-  const named = missing.slice(0, mostNamed).join(', ');
-  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : '';
-  throw new Failure('incomplete', `no such message, or none that you may read: ${named}${more}`, { retryable: false });
-}
-
-/** Ids that are named one by one. */
-const mostNamed = 20;
-
-/** Messages of those ids alone; a missing one is no failure. @throws Failure rejected where `message_ids` is unknown */
-export async function* pagesOfIds(
-  chat: MessageChat,
-  query: MessageQuery,
-  ids: readonly number[],
-): AsyncGenerator<MessagePage> {
+  const missing = new Set(ids);
   for (const message_ids of portions(ids, query)) {
     const page = await explain(chat, chat.messages({ ...query, message_ids }));
-    const asked = new Set(message_ids);
-    yield { ...page, messages: page.messages.filter(({ id }) => asked.has(id)) };
+    yield { ...page, messages: page.messages.filter(({ id }) => missing.delete(id)) };
   }
+  if (missing.size === 0 || (query.narrow ?? []).length > 0) return;
+  const named = [...missing].slice(0, mostNamed).join(', ');
+  const more = missing.size > mostNamed ? ` and ${missing.size - mostNamed} more` : '';
+  throw new Failure('incomplete', `no such message, or none that you may read: ${named}${more}`, { retryable: false });
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
@@ -64,15 +51,13 @@ export function portions(ids: readonly number[], { narrow = [] }: MessageQuery):
   const all: number[][] = [];
   let bytes = Infinity;
   for (const id of ids) {
-    const size = String(id).length + ','.length;
-    const last = all.at(-1);
-    if (last && bytes + size < maxUrlBytes) {
-      last.push(id);
-      bytes += size;
-    } else {
-      all.push([id]);
-      bytes = others + size;
+    const size = `${id},`.length;
+    if (bytes + size >= maxUrlBytes) {
+      all.push([]);
+      bytes = others;
     }
+    all.at(-1)?.push(id);
+    bytes += size;
   }
   return all;
 }
@@ -103,7 +88,7 @@ export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids
   }
 }
 
-/** Those that the server shows in their channel, all public ones, or what was received; undefined: direct messages. */
+/** Those that the server shows in their channel, all public ones, or what was received; a direct message has no channel. */
 export async function* findMessages(
   chat: MessageChat,
   form: MessageQuery,
@@ -126,55 +111,37 @@ export async function unlessClosed<T>(answer: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Which of those ids the server shows in a narrow. */
-export async function idsShown(chat: MessageChat, query: MessageQuery, ids: readonly number[]) {
-  const shown = new Set<number>();
-  for await (const { id } of messagesOfIds(chat, { ...query, apply_markdown: false }, ids)) shown.add(id);
-  return shown;
-}
-
 /** Requests of one run: what a server allows in a minute. */
 const mostRequests = 200;
 
 export type PrivateSearch = ReturnType<typeof privateSearch>;
 
 /** Finds what was moved into private channels with shared history; one for a run (docs/apis.md, Private channels). */
-export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
+export function privateSearch(chat: MessageChat & Pick<ChatApi, 'channels'>) {
   let known: Promise<readonly number[]> | undefined;
   let left = mostRequests;
   const list = async (): Promise<readonly number[]> => {
-    const rows = ((await chat.channels()) ?? []).filter(isSharedPrivate);
+    const rows = ((await chat.channels()) ?? []).filter(
+      ({ invite_only, history_public_to_subscribers: isShared }) => invite_only === true && isShared === true,
+    );
     return rows.flatMap(({ stream_id: id }) => (typeof id === 'number' ? [id] : []));
   };
   const channels = (): Promise<readonly number[]> => (known ??= list());
   return {
     channels,
-    /** `take` gets what is found, and where. Returns in how many channels the other ids were not looked for. */
-    async find(
-      source: MessageSource,
-      form: MessageQuery,
-      ids: readonly number[],
-      take: (message: RawMessage, channel: number) => void,
-    ): Promise<ReadonlyMap<number, number>> {
-      const unsearched = new Map<number, number>();
+    /** `take` gets what is found. Returns in how many channels the other ids were not looked for. */
+    async find(form: MessageQuery, ids: readonly number[], take: (message: RawMessage) => void): Promise<number> {
       const open = new Set(ids);
-      for (const channel of open.size > 0 ? await channels() : []) {
+      const all = open.size > 0 ? await channels() : [];
+      for (const [index, channel] of all.entries()) {
         const query = { ...form, narrow: inChannel(channel) };
-        const requests = (await findsByIds(chat)) ? portions([...open], query) : [...open].map((id) => [id]);
-        for (const some of requests) {
-          if (left === 0) for (const id of some) unsearched.set(id, (unsearched.get(id) ?? 0) + 1);
-          else {
-            left -= 1;
-            for await (const message of messagesOfIds({ ...source, level: chat.level }, query, some))
-              if (open.delete(message.id)) take(message, channel);
-          }
+        for (const some of (await findsByIds(chat)) ? portions([...open], query) : [...open].map((id) => [id])) {
+          if (left === 0) return all.length - index;
+          left -= 1;
+          for await (const message of messagesOfIds(chat, query, some)) if (open.delete(message.id)) take(message);
         }
       }
-      return unsearched;
+      return 0;
     },
   };
-}
-
-function isSharedPrivate({ invite_only, history_public_to_subscribers: isShared }: JsonObject): boolean {
-  return invite_only === true && isShared === true;
 }

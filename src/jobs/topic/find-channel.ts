@@ -1,6 +1,7 @@
+// Channels and topics by what a person types, and the names that come near where there is none.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
@@ -8,7 +9,6 @@ import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { refuseIgnored } from '../messages/places.ts';
-import { topicNamesIn, unknownChannel } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -22,8 +22,8 @@ export interface Topic {
   readonly channel: Channel;
   /** As typed: the server compares it without regard to case. */
   readonly topic_name: string;
-  /** Its name in sentences of a run over a file, whose topics may be of several channels. */
-  readonly label?: string | undefined;
+  /** Its name in sentences: with its channel in a run over a file, whose topics may be of several. */
+  readonly label: string;
 }
 
 /** The same for two topics that are one for the server. */
@@ -32,17 +32,14 @@ export function topicKey(stream_id: number, topic_name: string): string {
 }
 
 /** A topic among those of several channels. */
-export function labelOf({ channel, topic_name }: Topic): string {
+export function labelOf({ channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>): string {
   return `#${channel.name ?? channel.stream_id} > ${topic_name}`;
 }
 
-export function shownName({ label, topic_name }: Pick<Topic, 'label' | 'topic_name'>): string {
-  return label ?? topic_name;
-}
-
-/** The channel as the argument CHANNEL takes it. */
-export function channelWord({ stream_id, name = String(stream_id) }: Channel): string {
-  return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;
+/** The line that lists the topics of a channel. */
+export function topicListLine({ stream_id, name = String(stream_id) }: Channel): string {
+  const isDoubtful = name !== String(stream_id) && /^\d+$|:/.test(name);
+  return commandLine('topic list', [isDoubtful ? `name:${name}` : name]);
 }
 
 /**
@@ -52,44 +49,45 @@ export function channelWord({ stream_id, name = String(stream_id) }: Channel): s
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Channel> {
   const wanted = readName(text);
-  const found = await channelFor(chat, wanted);
-  if (!found) throw await noChannel(chat, text);
-  const { channel } = found;
-  if (!channel)
-    throw new Failure('not_found', `the account sees no message of the channel '${text}' that shows its id`, {
-      hint: 'Give the id of the channel.',
-    });
+  const channel = await channelFor(chat, wanted);
+  if (!channel) throw await noChannel(chat, wanted);
   // Digits alone can be meant as a name.
   const named = wanted === Number(text) ? await channelFor(chat, text) : undefined;
-  if (!named || named.channel?.stream_id === channel.stream_id) return channel;
+  if (!named || named.stream_id === channel.stream_id) return channel;
+  const name = channel.name === undefined ? '' : `'${channel.name}' `;
   throw usage(
-    `'${text}' is the id of the channel ${channel.name === undefined ? '' : `'${channel.name}' `}and the name of another channel`,
+    `'${text}' is the id of the channel ${name}and the name of another channel`,
     `Write id:${text} or name:${text}.`,
   );
 }
 
 /**
- * By its newest message, or the list of channels; undefined where the server does not know it, `channel` where
- * neither shows it. @throws Failure not_found where the account sees nothing of it; unavailable
+ * By its newest message, or the list of channels; undefined where the server does not know it.
+ * @throws Failure not_found where the account sees nothing of it, or not its id; unavailable
  */
 async function channelFor(
   chat: Pick<ChatApi, 'messages' | 'channels'>,
   operand: number | string,
-): Promise<{ readonly channel: Channel | undefined } | undefined> {
+): Promise<Channel | undefined> {
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
     refuseIgnored(page);
     const message = onlyMessage(page, 'found_oldest');
-    if (message) return { channel: channelIn(message['stream_id'], message['display_recipient']) };
-    const rows = await chat.channels();
+    const rows = message ? undefined : await chat.channels();
     const row = rows?.find((one) => isNamedSo(one, operand));
-    if (row) return { channel: channelIn(row['stream_id'], row['name']) };
-    if (rows)
-      throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
-        hint: 'It is archived, or it is private and the account is not in it.',
-      });
-    return { channel: typeof operand === 'number' ? { stream_id: operand } : undefined };
+    const found = message
+      ? channelIn(message.stream_id, message.display_recipient)
+      : channelIn(row?.['stream_id'], row?.['name']);
+    if (found) return found;
+    if (!message && !rows && typeof operand === 'number') return { stream_id: operand };
+    throw rows
+      ? new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
+          hint: 'It is archived, or it is private and the account is not in it.',
+        })
+      : new Failure('not_found', `the account sees no message of the channel '${operand}' that shows its id`, {
+          hint: 'Give the id of the channel.',
+        });
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
@@ -114,15 +112,13 @@ export async function whyEmpty(
 ): Promise<string | undefined> {
   try {
     for (const operand of channelsIn(narrow)) {
-      const channel = (await channelFor(chat, operand))?.channel;
-      const known = channel && (await topicNamesIn(chat, channel));
-      for (const topic of known ? operandsIn(narrow, 'topic').map(String) : []) {
-        if (known?.some((name) => isSameTopic(name, topic))) continue;
-        const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
-        const name = String(channel?.name ?? operand);
-        const names = near.length > 0 ? `near: ${near.join(', ')}` : `its topics: ${commandLine('topic list', [name])}`;
-        return `no topic '${topic}' in the channel '${name}'; ${names}`;
-      }
+      const channel = await channelFor(chat, operand);
+      const [topic] = operandsIn(narrow, 'topic').map(String);
+      const known = channel && topic !== undefined ? await topicNamesIn(chat, channel) : undefined;
+      if (!channel || !known || topic === undefined || known.some((name) => isSameTopic(name, topic))) continue;
+      const near = nearNames(topic, known).map((name) => `'${name}'`);
+      const names = near.length > 0 ? `near: ${near.join(', ')}` : `its topics: ${topicListLine(channel)}`;
+      return `no topic '${topic}' in the channel '${channel.name ?? operand}'; ${names}`;
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
@@ -130,22 +126,65 @@ export async function whyEmpty(
   return undefined;
 }
 
-async function noChannel(chat: Pick<ChatApi, 'channels'>, text: string): Promise<Failure> {
-  const [message, { hint }] = (await unknownChannel(chat, readName(text))) ?? [`no channel '${text}'`, {}];
-  return new Failure('not_found', message, { hint: hint ?? 'Give a name or an id that channel list shows.' });
-}
-
 /** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */
 export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readonly string[]): Promise<Channel[]> {
   const rows = await chat.channels();
   if (!rows) throw new Failure('rejected', 'this server does not list channels', { hint: 'Name one channel.' });
-  const missing = left.find((text) => !rows.some((row) => isNamedSo(row, readName(text))));
+  const leftOut = left.map(readName);
+  const missing = leftOut.find((one) => !rows.some((row) => isNamedSo(row, one)));
   if (missing !== undefined) throw await noChannel(chat, missing);
   return rows
-    .filter((row) => !left.some((text) => isNamedSo(row, readName(text))))
+    .filter((row) => !leftOut.some((one) => isNamedSo(row, one)))
     .flatMap(({ stream_id, name, first_message_id: first }) => {
       const channel = channelIn(stream_id, name);
       return channel ? { ...channel, isEmpty: first === null } : [];
     })
     .sort((one, other) => one.stream_id - other.stream_id);
+}
+
+async function noChannel(chat: Pick<ChatApi, 'channels'>, wanted: number | string): Promise<Failure> {
+  return new Failure('not_found', ...((await nearChannels(chat, wanted)) ?? unknownChannel(wanted)));
+}
+
+/** A message about a channel that the server does not know, and its hint. */
+type ChannelWords = [message: string, details: { readonly hint?: string | undefined }];
+
+export function unknownChannel(wanted: number | string): ChannelWords {
+  return [`no channel '${wanted}'`, { hint: 'Give a name or an id that channel list shows.' }];
+}
+
+/** What is said of an unknown channel: digits that name one, or the names that come near; undefined without these. */
+export async function nearChannels(
+  chat: Pick<ChatApi, 'channels'>,
+  wanted: number | string,
+): Promise<ChannelWords | undefined> {
+  const channels = (await ifAnswered(chat.channels())) ?? [];
+  if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
+    return [
+      `no channel has the id ${wanted}; a channel is named so`,
+      { hint: `Write name:${wanted} for the channel of that name.` },
+    ];
+  const near = nearRows(channels, 'name', String(wanted), ({ stream_id }) => `id:${String(stream_id)}`);
+  return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
+}
+
+/** Of rows those whose name comes near, each with what to type: `; general is id:1`; undefined where none does. */
+export function nearRows<R extends JsonObject>(
+  rows: readonly R[],
+  field: keyof R & string,
+  wanted: string,
+  typed: (row: R) => string,
+): string | undefined {
+  const known = rows.map((row) => row[field]).filter((name) => typeof name === 'string');
+  const names = nearNames(wanted, known);
+  const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
+  return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
+}
+
+/** A channel's topics, the one with the newest message first; undefined where the server does not list them. */
+export async function topicNamesIn(
+  chat: Pick<ChatApi, 'topics'>,
+  { stream_id }: Channel,
+): Promise<string[] | undefined> {
+  return (await chat.topics(stream_id))?.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
 }

@@ -1,10 +1,10 @@
+// Topics that no purge deletes, and whether a run may begin beside them.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { slipsBetween } from '../../schema/nearest.ts';
 import { isSameName, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
-import { idsShown, inChannel, inPublicChannels, received } from '../messages/messages-by-ids.ts';
-import { labelOf, type Channel, type Topic } from './find-channel.ts';
-import { topicNamesIn } from './near.ts';
+import { findMessages, type MessageChat } from '../messages/messages-by-ids.ts';
+import { labelOf, topicNamesIn, type Channel, type Topic } from './find-channel.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
 /** A topic that no purge deletes: by its name, and by its messages, which it shows under another name too. */
@@ -29,12 +29,14 @@ export async function inKnownChannels(chat: Pick<ChatApi, 'channels'>, holds: re
 }
 
 /** The first hold of a topic, by its name in any case, with or without the mark of resolved, or by its messages. */
-export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<number>): TopicHold | undefined {
-  if (holds.length === 0) return undefined;
-  const present = new Set(ids);
-  const name = topic.topic_name;
+export function holdOf(
+  holds: readonly TopicHold[],
+  { channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>,
+  ids: Iterable<number>,
+): TopicHold | undefined {
+  const present = new Set(holds.length > 0 ? ids : []);
   return holds.find(
-    (hold) => (isOf(hold, topic.channel) && isNamed(hold, name)) || hold.ids.some((id) => present.has(id)),
+    (hold) => (isOf(hold, channel) && isNamed(hold, topic_name)) || hold.ids.some((id) => present.has(id)),
   );
 }
 
@@ -90,14 +92,14 @@ export async function refuseUnfitting(
 
 /** Whether two names differ only by blanks, quotes, the form of their letters, or one or two letters. */
 function isNear(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((name) =>
-    unmarked(name)
-      .normalize('NFKC')
-      .replace(/[\s\p{Quotation_Mark}\p{Cf}`´]/gu, '')
-      .toLowerCase(),
-  );
-  if (a === undefined || b === undefined || Math.abs(a.length - b.length) > 2) return false;
-  return slipsBetween(a, b) <= Math.min(2, Math.floor(Math.max(a.length, b.length) / 3));
+  const [a, b] = [lettersOf(one), lettersOf(other)];
+  const longest = Math.max(a.length, b.length);
+  return Math.abs(a.length - b.length) <= 2 && slipsBetween(a, b) <= Math.min(2, Math.floor(longest / 3));
+}
+
+function lettersOf(name: string): string {
+  const letters = unmarked(name).normalize('NFKC');
+  return letters.replace(/[\s\p{Quotation_Mark}\p{Cf}`´]/gu, '').toLowerCase();
 }
 
 export interface TopicRefusal {
@@ -110,11 +112,11 @@ export interface TopicRefusal {
  * The surveyed topics of which nothing may be deleted: held ones, and those in a channel of which a hold names messages
  * that are found in no channel, so that nobody can tell which topic shows them.
  */
-export async function refusalsOf<S extends TopicSurvey>(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+export async function refusalsOf(
+  chat: MessageChat,
   holds: readonly TopicHold[],
-  surveys: readonly S[],
-): Promise<ReadonlyMap<S, TopicRefusal>> {
+  surveys: readonly TopicSurvey[],
+): Promise<ReadonlyMap<TopicSurvey, TopicRefusal>> {
   const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
   const seen = new Set(surveys.flatMap(({ ids }) => ids));
   const lost = new Map<number, Failure>();
@@ -123,7 +125,7 @@ export async function refusalsOf<S extends TopicSurvey>(
     if (named.length === 0 || hold.ids.length === 0 || hold.ids.some((id) => seen.has(id))) continue;
     if (!(await isFound(chat, hold, named))) for (const { stream_id } of named) lost.set(stream_id, lostHold(hold));
   }
-  const refusals = new Map<S, TopicRefusal>();
+  const refusals = new Map<TopicSurvey, TopicRefusal>();
   for (const survey of surveys) {
     const hold = holdOf(holds, survey, survey.ids);
     const failure = hold ? heldTopic(survey, hold) : lost.get(survey.channel.stream_id);
@@ -147,13 +149,9 @@ function lostHold({ where, ids }: TopicHold): Failure {
 /** Ids of one hold that are requested: one that is found is enough. */
 const mostAsked = 100;
 
-async function isFound(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
-  { ids }: TopicHold,
-  channels: readonly Channel[],
-): Promise<boolean> {
-  const source = chat;
-  for (const narrow of [...channels.map(({ stream_id }) => inChannel(stream_id)), inPublicChannels, received])
-    if ((await idsShown(source, { narrow }, ids.slice(0, mostAsked))).size > 0) return true;
+async function isFound(chat: MessageChat, { ids }: TopicHold, channels: readonly Channel[]): Promise<boolean> {
+  for (const { stream_id } of channels)
+    for await (const _ of findMessages(chat, { apply_markdown: false }, stream_id, ids.slice(0, mostAsked)))
+      return true;
   return false;
 }

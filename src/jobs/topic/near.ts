@@ -1,9 +1,10 @@
+// Users by what a person types, and the refusal of a narrow whose user or channel the server does not know.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
-import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
+import { nearChannels, nearRows, unknownChannel } from './find-channel.ts';
 
 /** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
 export async function withNearNames(
@@ -15,18 +16,17 @@ export async function withNearNames(
   // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
   if (named === undefined) return cause;
-  for (const term of narrow) {
-    if (!isObject(term)) continue;
-    const { operator, operand } = term;
-    if ((operator === 'channel') !== (named !== 'user')) continue;
-    if (operator === 'channel' && (typeof operand === 'number' || typeof operand === 'string')) {
-      const said = (await unknownChannel(chat, operand)) ?? (String(operand) === text && notThere(text));
-      if (said) return cause.as(cause.kind, ...said);
-    } else if (typeof operand === 'string' && ['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
-      const near = nearUsers((await ifAnswered(chat.users())) ?? [], operand, `--${String(operator)} `);
-      if (near || operand === text)
-        return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near ? { hint: undefined } : {});
+  for (const { operator, operand } of narrow.filter(isObject)) {
+    if (typeof operand !== 'string' && typeof operand !== 'number') continue;
+    if (operator === 'channel' && named !== 'user') {
+      const words =
+        (await nearChannels(chat, operand)) ?? (String(operand) === text ? unknownChannel(text) : undefined);
+      if (words) return cause.as(cause.kind, ...words);
     }
+    if (named !== 'user' || !/^(sender|mentions|dm(-including)?)$/.test(String(operator))) continue;
+    const near = nearUsers((await ifAnswered(chat.users())) ?? [], String(operand), `--${String(operator)} `);
+    if (near !== undefined || operand === text)
+      return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near === undefined ? {} : { hint: undefined });
   }
   return cause;
 }
@@ -41,27 +41,6 @@ export function unlistedUser(wanted: string, users: readonly JsonObject[]): Fail
   return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '') ?? ''}`, {
     hint: 'If one user of a conversation is given as an id or a name, all are sent as ids: give all as ids, or all as addresses.',
   });
-}
-
-type Said = [message: string, details: { readonly hint?: string | undefined }];
-
-function notThere(wanted: string): Said {
-  return [`no channel '${wanted}'`, { hint: 'Give a name or an id that channel list shows.' }];
-}
-
-/** What is said of a channel that the server does not know: digits that name one, or the names that come near. */
-export async function unknownChannel(
-  chat: Pick<ChatApi, 'channels'>,
-  wanted: number | string,
-): Promise<Said | undefined> {
-  const channels = (await ifAnswered(chat.channels())) ?? [];
-  if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
-    return [
-      `no channel has the id ${wanted}; a channel is named so`,
-      { hint: `Write name:${wanted} for the channel of that name.` },
-    ];
-  const near = nearRows(channels, 'name', String(wanted), ({ stream_id }) => `id:${String(stream_id)}`);
-  return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
 }
 
 /** Ids of users that are typed as names or addresses, each said. @throws Failure usage where several have the name */
@@ -92,27 +71,4 @@ function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | u
   const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
   if (found.length > 1) throw usage(`'${wanted}' is the name of several users${listed}`, 'Give the id of one.');
   return found[0];
-}
-
-/** Of rows those whose name comes near, each with what to type: `; general is id:1`; undefined where none does. */
-export function nearRows<R extends JsonObject>(
-  rows: readonly R[],
-  field: keyof R & string,
-  wanted: string,
-  typed: (row: R) => string,
-): string | undefined {
-  const names = nearNames(
-    wanted,
-    rows.flatMap((row) => (typeof row[field] === 'string' ? [row[field]] : [])),
-  );
-  const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
-  return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
-}
-
-/** A channel's topics, the one with the newest message first; undefined where the server does not list them. */
-export async function topicNamesIn(
-  chat: Pick<ChatApi, 'topics'>,
-  { stream_id }: { readonly stream_id: number },
-): Promise<string[] | undefined> {
-  return (await chat.topics(stream_id))?.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
 }

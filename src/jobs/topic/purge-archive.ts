@@ -3,7 +3,6 @@
 import { resolve } from 'node:path';
 import { RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { forward } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
@@ -12,64 +11,59 @@ import { pageSize } from '../../schema/messages.ts';
 import { problemsOf, readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, PurgeRecord, PurgeStep } from '../../store/archive/line-file.ts';
 import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts';
-import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
+import { archiveForms, readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
 import { headFor } from '../archive/pull-order.ts';
 import { formsOf } from '../archive/pull-pages.ts';
-import { shownName, type Topic } from './find-channel.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
+import type { TopicHold } from './holds.ts';
 import { after, nothingKnown, type PurgeState, type StateCounts } from './purge-state.ts';
-import { checked, queryOf, topicSelection, type Doomed, type PurgeArchives } from './survey-topics.ts';
+import { topicPages, topicSelection, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
-export interface ArchiveParts {
+/** What the purges of a run share. */
+export interface PurgeRun extends WorkMessages {
+  readonly chat: Pick<ChatApi, 'messages' | 'level' | 'organization' | 'channels' | 'upload' | 'deleteTopic'>;
+  readonly place: PurgePlace;
+  readonly holds: readonly TopicHold[];
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
   archive(folder: string): Promise<OpenArchive>;
+  /** The line that continues the purge. */
+  again(): string;
   now(): Milliseconds;
-  say(text: string): void;
-  note(text: string): void;
-}
-
-type ArchiveChat = Pick<ChatApi, 'messages' | 'level' | 'organization' | 'channels' | 'upload'>;
-
-/** What is archived, and where. */
-interface Keeping {
-  readonly chat: ArchiveChat;
-  readonly survey: Doomed;
-  readonly place: PurgeArchives;
-  readonly parts: ArchiveParts;
-}
-
-interface Opened extends Keeping {
-  readonly archive: OpenArchive;
-  readonly purge: PurgeRecord;
+  sleep(span: Milliseconds): Promise<void>;
 }
 
 /** A failure of it ends the purge: unavailable of a page or the disk, incomplete where it is damaged. */
 export class PurgeArchive {
   /** Absolute, since whoever reads the history is in another folder. */
   readonly folder: string;
-  readonly #own: Opened;
+  readonly #run: PurgeRun;
+  readonly #survey: TopicSurvey;
+  readonly #archive: OpenArchive;
+  readonly #purge: PurgeRecord;
   /** The version of each message that is archived. */
   readonly #versions = new Map<number, string>();
   #isOpen = true;
 
-  private constructor(own: Opened) {
-    this.#own = own;
-    this.folder = resolve(own.archive.folder);
+  private constructor(run: PurgeRun, survey: TopicSurvey, archive: OpenArchive, purge: PurgeRecord) {
+    [this.#run, this.#survey, this.#archive, this.#purge] = [run, survey, archive, purge];
+    this.folder = resolve(archive.folder);
   }
 
   /**
    * Archives the surveyed messages in both forms, or what an interrupted purge lacks of them, and verifies them.
    * `archived`: called with the number of messages that were archived so far.
    */
-  static async open(keeping: Keeping, archived: (count: number) => void): Promise<PurgeArchive> {
-    const { folder, isBegun } = keeping.survey;
-    const archive = await keeping.parts.archive(folder);
+  static async open(run: PurgeRun, survey: TopicSurvey, archived: (count: number) => void): Promise<PurgeArchive> {
+    const archive = await run.archive(survey.folder);
     try {
       const purge = await archive.purge();
-      const meanwhile = `another process has just changed the deletion of ${folder}: nothing was deleted`;
-      if (purge.stage !== (isBegun ? 'begun' : 'new'))
+      const meanwhile = `another process has just changed the deletion of ${survey.folder}: nothing was deleted`;
+      if (purge.stage !== (survey.isBegun ? 'begun' : 'new'))
         throw new Failure('unavailable', meanwhile, { hint: 'Run the same command again.' });
-      const opened = new PurgeArchive({ ...keeping, archive, purge });
+      const opened = new PurgeArchive(run, survey, archive, purge);
       await opened.#begin(archived);
       return opened;
     } catch (cause) {
@@ -80,10 +74,9 @@ export class PurgeArchive {
 
   /** The knowledge of earlier runs; messages that they archived, and that no look of theirs showed, are expected. */
   known(): PurgeState {
-    const { archive, purge } = this.#own;
-    if (purge.stage !== 'begun') return nothingKnown;
-    const known = purge.steps.reduce(after, nothingKnown);
-    const ids = archive.parts.flatMap((part) => part.ids);
+    if (this.#purge.stage !== 'begun') return nothingKnown;
+    const known = this.#purge.steps.reduce(after, nothingKnown);
+    const ids = this.#archive.parts.flatMap((part) => part.ids);
     return after(known, { survey: ids.filter((id) => !known.messages.has(id)) });
   }
 
@@ -92,37 +85,40 @@ export class PurgeArchive {
     return versionOf(message) !== this.#versions.get(message.id);
   }
 
-  /** Messages of the topic that it lacks, ascending; may be none. */
+  /** Those messages of the topic, ascending, that it lacks. */
   async add(messages: readonly RawMessage[]): Promise<void> {
-    if (messages.length === 0) return;
+    const lacking = messages.filter((message) => this.lacks(message));
+    if (lacking.length === 0) return;
     await this.confirm();
     const isHeld = ({ id }: RawMessage): boolean => this.#versions.has(id);
-    for (const some of [messages.filter(isHeld), messages.filter((message) => !isHeld(message))])
+    for (const some of [lacking.filter(isHeld), lacking.filter((message) => !isHeld(message))])
       for (let at = 0; at < some.length; at += pageSize) {
-        // The looks fetch the source form.
         const page = some.slice(at, at + pageSize);
-        const forms = await formsOf(this.#own.chat, topicSelection(this.#own.survey), page, ['source', 'rendered']);
-        await (page.every(isHeld) ? this.#recordEdited(forms) : this.#addArrived(forms));
+        // The looks fetch the source form.
+        const forms = await formsOf(this.#run.chat, topicSelection(this.#survey), page, ['source', 'rendered']);
+        const { source = [], rendered = [] } = forms;
+        if (page.every(isHeld)) await this.#recordEdited([...rendered, ...source]);
+        else if (source.length > 0) await this.#checkPart(await this.#archive.add(forms));
         // One that is gone meanwhile is in no form.
-        for (const message of forms.source ?? []) this.#versions.set(message.id, versionOf(message));
+        for (const message of source) this.#versions.set(message.id, versionOf(message));
       }
     await this.#keepFiles();
   }
 
   /** Before each call. @throws Failure incomplete where the archive does not lie where it was, as it was written */
   async confirm(): Promise<void> {
-    const missing = await this.#own.archive.missing();
+    const missing = await this.#archive.missing();
     if (missing !== undefined) throw takenAway(this.folder, missing, 'nothing more is deleted');
   }
 
   /** Each look before its call, and each call before it is sent and after its response. */
   async record(step: PurgeStep): Promise<void> {
-    await this.#own.archive.recordPurge(step);
+    await this.#archive.recordPurge(step);
   }
 
   /** The purge is over, and the archive was closed: a later one of the same name begins another archive. */
   async finish({ deleted, unseen }: StateCounts): Promise<void> {
-    const archive = await this.#own.parts.archive(this.folder);
+    const archive = await this.#run.archive(this.folder);
     try {
       const { stage } = await archive.purge();
       if (stage !== 'begun') throw takenAway(this.folder, 'purge.ndjson', 'nothing more is deleted');
@@ -135,76 +131,74 @@ export class PurgeArchive {
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await this.#own.archive.close();
+    await this.#archive.close();
   }
 
   #time(): string {
-    return new Date(this.#own.parts.now()).toISOString();
+    return new Date(this.#run.now()).toISOString();
   }
 
   async #begin(archived: (count: number) => void): Promise<void> {
-    const { chat, survey, place, archive, parts } = this.#own;
-    const { topic_name, spellings, channel, ids } = survey;
-    const { folder } = archive;
-    const head = await headFor(chat, archive, orderOf(survey, place));
-    if (!archive.head) await archive.setHead(head);
+    const { chat, place, say } = this.#run;
+    const { topic_name, spellings, channel, ids, label } = this.#survey;
+    const { site, account, maxFileSize } = place;
+    const { folder } = this.#archive;
+    const options = { channel: [String(channel.stream_id)], topic: [topic_name] };
+    const selection = () => topicSelection(this.#survey);
+    const order = { site, account, forms: archiveForms, files: maxFileSize !== undefined, options, selection };
+    const head = await headFor(chat, this.#archive, order);
+    if (!this.#archive.head) await this.#archive.setHead(head);
     const before = await readWhole(folder);
     for (const part of before.parts)
       for (const { message } of (await readPart(folder, part, 'source')).messages)
         this.#versions.set(message.id, versionOf(message));
     for (const { message } of before.changes) if (message) this.#versions.set(message.id, versionOf(message));
-    for await (const { messages, history_limited } of checked(
-      chat,
-      survey,
-      forward(chat, queryOf(survey), { anchor: 'oldest' }),
-    )) {
-      if (history_limited && !head.history_limited) await archive.setHead({ ...head, history_limited });
-      await this.add(messages.filter((message) => this.lacks(message)));
+    for await (const { messages, history_limited } of topicPages(chat, this.#survey, 'oldest', {}, pageSize)) {
+      if (history_limited && !head.history_limited) await this.#archive.setHead({ ...head, history_limited });
+      await this.add(messages);
       archived(this.#versions.size);
     }
-    archive.mark({ complete: true });
+    this.#archive.mark({ complete: true });
     await this.#keepFiles();
     await readWhole(folder);
-    const of = { site: place.site, account: place.account, stream_id: channel.stream_id, channel: channel.name };
-    await archive.recordPurge({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
+    const of = { site, account, stream_id: channel.stream_id, channel: channel.name };
+    await this.#archive.recordPurge({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
-    if (ids.length > 0) parts.say(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
+    if (ids.length > 0) say(`topic '${label}' is archived and verified in ${folder}; ${reading}`);
   }
 
   /** The source last. */
-  async #recordEdited({ source = [], rendered = [] }: PartMessages<RawMessage>): Promise<void> {
+  async #recordEdited(messages: readonly RawMessage[]): Promise<void> {
     const seen = this.#time();
-    const changes = [...rendered, ...source].map((message): ArchiveChange => {
+    const edited = (message: RawMessage): ArchiveChange => {
       return { id: message.id, change: 'edited', seen, message: message.parse() };
-    });
-    await this.#own.archive.record(changes);
+    };
+    await this.#archive.record(messages.map(edited));
   }
 
-  async #addArrived(forms: PartMessages<RawMessage>): Promise<void> {
-    if (!forms.source?.length) return;
-    const part = await this.#own.archive.add(forms);
+  async #checkPart(part: Archive['parts'][number]): Promise<void> {
     for (const form of archiveForms) {
-      const { problem } = await readPart(this.#own.archive.folder, part, form);
-      if (problem !== undefined) throw damaged(this.#own.archive.folder, `${part[form]?.file ?? form}: ${problem}`);
+      const { problem } = await readPart(this.#archive.folder, part, form);
+      if (problem !== undefined) throw damaged(this.#archive.folder, `${part[form]?.file ?? form}: ${problem}`);
     }
   }
 
   /** Keeps attached files that are lacking. @throws Failure incomplete: the server may lose one with its message */
   async #keepFiles(): Promise<void> {
-    const { chat, archive, survey, place, parts } = this.#own;
+    const { chat, place, note } = this.#run;
     if (place.maxFileSize !== undefined) {
-      const limits = { maxFileSize: place.maxFileSize, which: 'changed', gone: parts.note } as const;
-      const { refused } = await fetchFiles(chat, archive, limits);
-      if (refused.length > 0) throw filesNotKept(survey, refused);
+      const limits = { maxFileSize: place.maxFileSize, which: 'changed', gone: note } as const;
+      const { refused } = await fetchFiles(chat, this.#archive, limits);
+      const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
+      const what = `attached files of '${this.#survey.label}' cannot be archived: ${refused.length}`;
+      if (refused.length > 0)
+        throw new Failure('incomplete', `${what}; nothing more is deleted\n${named.join('\n')}`, {
+          hint: 'Increase --max-file-size, or delete without --files.',
+          retryable: false,
+        });
     }
-    await archive.seal();
+    await this.#archive.seal();
   }
-}
-
-function orderOf(survey: Doomed, { site, account, maxFileSize }: PurgeArchives) {
-  const options = { channel: [String(survey.channel.stream_id)], topic: [survey.topic_name] };
-  const selection = () => topicSelection(survey);
-  return { site, account, forms: archiveForms, files: maxFileSize !== undefined, options, selection };
 }
 
 /** @throws Failure incomplete */
@@ -215,27 +209,18 @@ async function readWhole(folder: string): Promise<Archive> {
   return archive;
 }
 
+/** All that people can change of a message, but for its place, which a purge asks for, and the reader's own flags. */
+const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
+
 /** Tells the versions of a message's source apart; two edits of one second have one time. */
 function versionOf(message: RawMessage | ArchivedMessage): string {
   const shown = message instanceof RawMessage ? message.parse() : message;
   return hashOf(Buffer.from(writeJson(versionParts.map((name) => shown[name]))));
 }
 
-/** All that people can change of a message, but for its place, which a purge asks for, and the reader's own flags. */
-const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
-
 function damaged(folder: string, problem: string): Failure {
   return new Failure('incomplete', `the archive ${folder} is damaged: ${problem}; nothing more is deleted`, {
     hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
     retryable: false,
   });
-}
-
-function filesNotKept(survey: Topic, refused: readonly { readonly path: string; readonly refused: string }[]): Failure {
-  const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
-  return new Failure(
-    'incomplete',
-    `attached files of '${shownName(survey)}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
-    { hint: 'Increase --max-file-size, or delete without --files.', retryable: false },
-  );
 }

@@ -1,12 +1,10 @@
-// What is said of a purge: how it failed, what is left, and what its archive may lack.
+// What is said of a purge: what it would delete, how it failed, what is left, and what its archive may lack.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
-import { isAccepted } from './purge-requests.ts';
-import { shownName } from './find-channel.ts';
 import { leftIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import { earlierCount, isOpen, mostNamed, type Doomed, type TopicSurvey } from './survey-topics.ts';
+import { earlierCount, isOpen, mostNamed, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';
@@ -23,78 +21,73 @@ export interface PurgeOutcome {
 /** Says what would be deleted and where, in lines for a person. */
 export async function describeTopics(
   chat: Pick<ChatApi, 'organization'>,
-  { site, email }: { readonly site: string; readonly email: string },
-  surveys: readonly Doomed[],
-  /** What becomes of attached files. */
-  files: 'archived too' | 'not archived without --files',
-  note: (text: string) => void,
+  { site, account, maxFileSize }: PurgePlace,
+  surveys: readonly TopicSurvey[],
+  say: (text: string) => void,
 ): Promise<void> {
   const { host: full, hostname } = new URL(site);
   // The port of a sandbox is another one in each run.
   const host = hostname === '127.0.0.1' ? hostname : full;
   const organization = await chat.organization();
-  const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${email}`;
-  const attached = (count: number): string => (count === 0 ? '' : `; ${quantity(count, 'attached file')}, ${files}`);
-  const totals = (some: readonly Doomed[]): string => {
-    const [messages, all] = [sum(some, ({ ids }) => ids.length), sum(some, (survey) => survey.files)];
-    return `topics: ${some.length}, messages: ${messages}${attached(all)}`;
+  const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${account}`;
+  const kept = maxFileSize === undefined ? 'not archived without --files' : 'archived too';
+  const attached = (count: number): string => (count === 0 ? '' : `; ${quantity(count, 'attached file')}, ${kept}`);
+  const totals = (some: readonly TopicSurvey[]): string => {
+    const messages = some.reduce((sum, { ids }) => sum + ids.length, 0);
+    return `topics: ${some.length}, messages: ${messages}${attached(some.reduce((sum, { files }) => sum + files, 0))}`;
   };
   const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
   const isLong = surveys.length > mostNamed;
   for (const [stream_id, { name }] of channels) {
     const some = surveys.filter(({ channel }) => channel.stream_id === stream_id);
     const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
-    note(`${server}, ${channel}:${isLong ? ` ${totals(some)}` : ''}`);
-    for (const survey of isLong ? [] : some) note(describeTopic(survey) + attached(survey.files));
+    say(`${server}, ${channel}:${isLong ? ` ${totals(some)}` : ''}`);
+    for (const survey of isLong ? [] : some) say(describeTopic(survey) + attached(survey.files));
   }
-  if (surveys.length > 1) note(`channels: ${channels.size}, ${totals(surveys)}`);
+  if (surveys.length > 1) say(`channels: ${channels.size}, ${totals(surveys)}`);
 }
 
-function sum<T>(values: readonly T[], count: (value: T) => number): number {
-  return values.reduce((total, value) => total + count(value), 0);
-}
-
-function describeTopic(survey: Doomed): string {
+function describeTopic(survey: TopicSurvey): string {
   const { topic_name, ids, first_timestamp, last_timestamp, spellings, isLimited, isBegun } = survey;
   const day = (seconds: number | null): string => utcText(seconds)?.slice(0, 10) ?? '?';
   const [first, last] = [day(first_timestamp), day(last_timestamp)];
   const days = first === last ? ` on ${first}` : ` from ${first} to ${last}`;
-  const dates = ids.length === 0 ? '' : days;
-  const others = spellings.some((name) => name !== topic_name)
-    ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}`
-    : '';
-  const hidden = isLimited ? '; and older ones that the plan hides' : '';
-  const earlier = isBegun ? '; an earlier run began to delete it' : '';
-  const deleted = earlierCount(survey) > 0 ? `; an earlier run deleted ${earlierCount(survey)}` : '';
-  return `topic '${topic_name}': ${quantity(ids.length, 'message')}${dates}${others}${hidden}${earlier}${deleted}`;
+  const isSpelled = spellings.some((name) => name !== topic_name);
+  const parts = [
+    `topic '${topic_name}': ${quantity(ids.length, 'message')}`,
+    ids.length === 0 ? '' : days,
+    isSpelled ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}` : '',
+    isLimited ? '; and older ones that the plan hides' : '',
+    isBegun ? '; an earlier run began to delete it' : '',
+    earlierCount(survey) > 0 ? `; an earlier run deleted ${earlierCount(survey)}` : '',
+  ];
+  return parts.join('');
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
 export function inPart(
   cause: Failure,
-  survey: TopicSurvey,
-  { left, isServerAtWork }: { readonly left: number; readonly isServerAtWork: boolean },
+  { ids, label }: TopicSurvey,
+  left: number,
+  isServerAtWork: boolean,
   again: string,
 ): Failure {
-  const total = Math.max(left, survey.ids.length);
   const atWork = isServerAtWork ? ', and the server continues the delete request that it received' : '';
-  const message = `${cause.message}; ${left} of ${total} messages of '${shownName(survey)}' were left when last seen${atWork}`;
+  const seen = `${left} of ${Math.max(left, ids.length)} messages of '${label}' were left when last seen${atWork}`;
+  const message = `${cause.message}; ${seen}`;
   const hint = `To continue: ${again}`;
   if (cause.isInterruption) return cause.as(cause.kind, message, { hint });
-  switch (cause.kind) {
-    case 'unavailable':
-    case 'config':
-      return cause.as('incomplete', message, { hint, retryable: true });
-    case 'rejected':
-    case 'not_found':
-      if (isAccepted(cause)) return cause.as(cause.kind, message);
-      // A refused check is no refused deletion.
-      return left < survey.ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
-    case 'auth':
-      return cause.as(cause.kind, message);
-    default:
-      return cause;
-  }
+  if (cause.kind === 'unavailable' || cause.kind === 'config')
+    return cause.as('incomplete', message, { hint, retryable: true });
+  if (cause.kind === 'auth' || isAccepted(cause)) return cause.as(cause.kind, message);
+  // A refused check is no refused deletion.
+  const isCheck = (cause.kind === 'rejected' || cause.kind === 'not_found') && left < ids.length;
+  return isCheck ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
+}
+
+/** Whether the server said that it deletes, though it ignored a part of the request. */
+export function isAccepted({ details: { http } }: Failure): boolean {
+  return http?.status !== undefined && http.status < 300;
 }
 
 /** Messages that a purge, of this run and earlier ones, has deleted or would delete with its next call. */
@@ -103,23 +96,17 @@ export function deletable({ present, deleted, unseen }: StateCounts): number {
 }
 
 /** `left`: messages of the start, once a call was sent. */
-export function tooMany(
-  survey: TopicSurvey,
-  { present, deleted, unseen }: StateCounts,
-  maxMessages: number,
-  left: number | undefined,
-): Failure {
-  const gone = deleted + unseen;
+export function tooMany({ label }: TopicSurvey, counts: StateCounts, most: number, left: number | undefined): Failure {
+  const gone = counts.deleted + counts.unseen;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
-  const more = `${quantity(present + gone, 'message')} of '${shownName(survey)}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
+  const more = `${quantity(deletable(counts), 'message')} of '${label}' would be deleted${earlier}, more than the ${most} that --max-messages allows`;
   if (left === undefined) return usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
   return new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 
 /** `failed`: how the last call ended, if it failed. */
-export function stuck(survey: TopicSurvey, left: number, failed: Failure | undefined): Failure {
-  const total = Math.max(left, survey.ids.length);
-  const what = `the server makes no progress; ${left} of ${total} messages are left in '${shownName(survey)}'`;
+export function stuck({ ids, label }: TopicSurvey, left: number, failed: Failure | undefined): Failure {
+  const what = `the server makes no progress; ${left} of ${Math.max(left, ids.length)} messages are left in '${label}'`;
   const details = { hint: 'Run the same command again later: it continues.' };
   if (!failed) return new Failure('incomplete', what, details);
   return failed.as('incomplete', `${what}: ${failed.message}`, details);
@@ -127,45 +114,37 @@ export function stuck(survey: TopicSurvey, left: number, failed: Failure | undef
 
 /** The failure of a purge that came to its end; undefined where all is deleted. `places`: where some live on. */
 export function leftOver(
-  survey: TopicSurvey,
+  { ids, label }: TopicSurvey,
   state: PurgeState,
   { counts, status, total }: PurgeOutcome,
-  { places, isSample }: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
+  places: ReadonlySet<string>,
+  isSample: boolean,
 ): Failure | undefined {
-  const { deleted, unseen, elsewhere } = counts;
-  const failure = (text: string, hint: string, retryable?: false): Failure =>
-    new Failure('incomplete', `topic '${shownName(survey)}': ${text}`, {
-      hint,
-      ...(retryable === false && { retryable }),
-    });
+  if (status === 'deleted') return undefined;
+  const { deleted, unseen, elsewhere, present } = counts;
+  const failure = (text: string, hint: string, retryable = false): Failure =>
+    new Failure('incomplete', `topic '${label}': ${text}`, { hint, retryable });
   if (elsewhere > 0) {
-    const few = [...places]
-      .slice(0, 10)
-      .map((place) => `'${place}'`)
-      .join(', ');
+    const few = [...places].slice(0, 10).map((place) => `'${place}'`);
     const more = places.size > 10 ? ` and ${places.size - 10} other topics` : '';
     const gone = `; ${deleted} were deleted${unseen > 0 ? `, ${unseen} are no longer visible to this account` : ''}`;
-    return failure(
-      `${isSample ? 'at least ' : ''}${elsewhere} of ${total} messages were not deleted and are in ${few}${more}${isSample ? '' : gone}`,
-      'They were renamed or moved during the deletion: delete them under that name.',
-      false,
-    );
+    const where = `${elsewhere} of ${total} messages were not deleted and are in ${few.join(', ')}${more}`;
+    const hint = 'They were renamed or moved during the deletion: delete them under that name.';
+    return failure(isSample ? `at least ${where}` : where + gone, hint);
   }
   if (status === 'unseen')
     return failure(
       `${unseen} of ${total} messages are no longer visible to this account, and nothing proves that they were deleted: ${whyUnseen(state)}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
       'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the deletion.',
-      false,
     );
-  if (status === 'deleted') return undefined;
-  const [left, present] = [leftIn(state), counts.present];
+  const left = leftIn(state);
   const newer = quantity(present - left, 'newer message is', 'newer messages are');
   const arrived = present > left ? `; ${newer} left, which arrived during the deletion` : '';
   const start =
     left > 0
-      ? `${left} of the ${Math.max(left, survey.ids.length)} original messages are left`
-      : `the ${survey.ids.length} original messages are gone`;
-  return failure(`${start}${arrived}`, 'Look at them; the same command deletes them too.');
+      ? `${left} of the ${Math.max(left, ids.length)} original messages are left`
+      : `the ${ids.length} original messages are gone`;
+  return failure(start + arrived, 'Look at them; the same command deletes them too.', true);
 }
 
 function whyUnseen({ call }: PurgeState): string {
@@ -177,31 +156,24 @@ function whyUnseen({ call }: PurgeState): string {
 }
 
 /** Tells what the archive may lack, if there is one, and what is in no count. */
-export function warningsOf(survey: TopicSurvey, { arrived, deeper, counts }: PurgeOutcome): string[] {
-  const topic = `topic '${shownName(survey)}'`;
+export function warningsOf({ label, isLimited }: TopicSurvey, { arrived, deeper, counts }: PurgeOutcome): string[] {
   const texts = deeper.map(
     ({ first, last, seen }) =>
-      `${topic}: a delete call went further than the last read: messages ${first} to ${last} were last read ${seen}; ` +
+      `a delete call went further than the last read: messages ${first} to ${last} were last read ${seen}; ` +
       'what was edited, or moved in between them, since then was deleted without being archived',
   );
-  if (survey.isLimited)
-    texts.push(
-      `${topic}: at least ${quantity(counts.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`,
-    );
-  if (arrived > 0)
-    texts.push(
-      `${topic}: ${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`,
-    );
-  return texts;
+  const hidden = `at least ${quantity(counts.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
+  const came = `${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`;
+  const all = [...texts, ...(isLimited ? [hidden] : []), ...(arrived > 0 ? [came] : [])];
+  return all.map((text) => `topic '${label}': ${text}`);
 }
 
 /** @throws Failure incomplete where a younger message than --older-than has come */
-export function refuseNewer(survey: TopicSurvey, before = Infinity): void {
-  const { last_timestamp } = survey;
+export function refuseNewer({ label, last_timestamp }: TopicSurvey, before = Infinity): void {
   if (last_timestamp === null || last_timestamp * 1000 < before) return;
   throw new Failure(
     'incomplete',
-    `topic '${shownName(survey)}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    `topic '${label}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
     { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
   );
 }
@@ -210,7 +182,7 @@ export type PurgeRow = ReturnType<typeof rowOf>;
 
 /** Of a topic that is gone, with what its last purge deleted. */
 export function rowOf(
-  survey: Doomed,
+  survey: TopicSurvey,
   status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
   outcome?: PurgeOutcome,
 ) {

@@ -1,50 +1,37 @@
-// The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs.
-import type { ChatApi } from '../../api/chat/chat.ts';
-import type { RawMessage } from '../../api/chat/chat-messages.ts';
+// The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs the
+// looks and calls (docs/apis.md, Deleting a topic, Looks).
+import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
-import type { Progress, WorkMessages } from '../work/work-messages.ts';
-import { heldTopic, holdOf, type TopicHold } from './holds.ts';
-import { PurgeArchive, type ArchiveParts } from './purge-archive.ts';
-import { deletable, inPart, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
-import * as requests from './purge-requests.ts';
+import type { Progress } from '../work/work-messages.ts';
+import { heldTopic, holdOf } from './holds.ts';
+import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
+import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
+import { callDeleteTopic, findGone, isRepeatable } from './purge-requests.ts';
 import * as fold from './purge-state.ts';
-import type { Doomed, PurgeArchives } from './survey-topics.ts';
-
-export type PurgeChat = Pick<ChatApi, 'messages' | 'level' | 'channels' | 'deleteTopic' | 'organization' | 'upload'>;
-
-/** Parts of the run that a purge uses. */
-export interface PurgeParts extends WorkMessages, ArchiveParts {
-  /** Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-  /** The line that continues the purge. */
-  again(): string;
-  sleep(span: Milliseconds): Promise<void>;
-}
-
-export interface TopicLimits {
-  readonly archives: PurgeArchives;
-  /** False with --no-archive. */
-  readonly isKept: boolean;
-  readonly holds: readonly TopicHold[];
-  /** Infinity for any number. */
-  readonly maxMessages: number;
-}
+import { topicPages, type TopicSurvey } from './survey-topics.ts';
 
 /** A look, and the state before it. */
-interface Looked extends requests.TopicLook {
-  readonly before: fold.PurgeState;
+interface TopicLook {
+  /** Ascending. */
+  readonly ids: readonly number[];
+  /** Messages of which the archive lacks the version that was seen, ascending. */
+  readonly unkept: readonly RawMessage[];
+  readonly pages: number;
   readonly step: LookStep;
+  readonly before: fold.PurgeState;
 }
 
+/** Times that what has come during the archiving is looked for. */
+const maxCatchUps = 3;
+
 export class TopicPurge {
-  readonly survey: Doomed;
-  readonly #chat: PurgeChat;
-  readonly #limits: TopicLimits;
-  readonly #parts: PurgeParts;
+  readonly survey: TopicSurvey;
+  readonly #run: PurgeRun;
+  /** Infinity for any number. */
+  readonly #maxMessages: number;
   #state: fold.PurgeState;
   /** Undefined with --no-archive, and before it is open. */
   archive: PurgeArchive | undefined;
@@ -58,8 +45,8 @@ export class TopicPurge {
   readonly #places = new Set<string>();
   #shown: { readonly label: string; readonly line: Progress } | undefined;
 
-  constructor(chat: PurgeChat, survey: Doomed, limits: TopicLimits, parts: PurgeParts) {
-    [this.survey, this.#chat, this.#limits, this.#parts] = [survey, chat, limits, parts];
+  constructor(run: PurgeRun, survey: TopicSurvey, maxMessages: number) {
+    [this.#run, this.survey, this.#maxMessages] = [run, survey, maxMessages];
     this.#state = fold.after(fold.nothingKnown, { survey: survey.ids });
   }
 
@@ -74,11 +61,8 @@ export class TopicPurge {
 
   /** Archives the messages, in full before the first call, or what an interrupted purge lacks of them. */
   async begin(): Promise<void> {
-    const { isKept, archives } = this.#limits;
-    if (!isKept) return;
-    const show = (count: number): void => this.#show('archived', count);
-    const keeping = { chat: this.#chat, survey: this.survey, place: archives, parts: this.#parts };
-    this.archive = await PurgeArchive.open(keeping, show);
+    if (this.#run.place.root === undefined) return;
+    this.archive = await PurgeArchive.open(this.#run, this.survey, (count) => this.#show('archived', count));
     this.#state = fold.after(this.archive.known(), { survey: this.survey.ids });
   }
 
@@ -95,8 +79,9 @@ export class TopicPurge {
       await this.archive?.close();
     } catch (cause) {
       // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
-      if (requests.isAnswering(cause) && !this.#parts.signal.aborted)
-        await this.#findElsewhere().catch(() => undefined);
+      const isAnswering =
+        cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
+      if (isAnswering && !this.#run.signal.aborted) await this.#findElsewhere().catch(() => undefined);
       throw cause;
     } finally {
       this.#shown?.line.end();
@@ -105,14 +90,13 @@ export class TopicPurge {
 
   /** The failure of a purge that came to its end; undefined where all is deleted. */
   failure(): Failure | undefined {
-    return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
+    return leftOver(this.survey, this.#state, this.outcome(), this.#places, this.#isSample);
   }
 
   /** What a failure, of the purge or of its run, means for the topic. */
   failedBy(cause: unknown): unknown {
     if (!(cause instanceof Failure) || !this.#ownCall()) return cause;
-    const left = { left: fold.leftIn(this.#state), isServerAtWork: this.#isServerAtWork };
-    return inPart(cause, this.survey, left, this.#parts.again());
+    return inPart(cause, this.survey, fold.leftIn(this.#state), this.#isServerAtWork, this.#run.again());
   }
 
   /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
@@ -135,55 +119,83 @@ export class TopicPurge {
    */
   async #deleteAll(): Promise<void> {
     const { survey } = this;
-    const level = await this.#chat.level();
+    const level = await this.#run.chat.level();
     const isAtomic = level !== undefined && level < topicLevels.batches;
     const mayCall = survey.ids.length > 0 || survey.isLimited;
-    let looked = await this.#look('whole');
+    let look = await this.#look('whole');
     let failed: Failure | undefined;
     while (mayCall && fold.nextStep(this.#state, survey) === 'call') {
-      await this.#archiveSeen(looked);
+      await this.#archiveSeen(look);
       failed = await this.#call();
       // After Ctrl-C one request shows how many went; its failure does not hide the interruption.
-      if (this.#parts.signal.aborted) await this.#lookAtLast('one page').catch(() => undefined);
+      if (this.#run.signal.aborted) await this.#lookAtLast('one page').catch(() => undefined);
       if (failed) {
-        if (requests.isAccepted(failed)) await this.#lookAtLast('whole');
-        if (!requests.isRepeatable(failed, level)) throw failed;
-        this.#parts.note(`${failed.message}; checking what is left`);
-        await this.#parts.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
+        if (isAccepted(failed)) await this.#lookAtLast('whole');
+        if (!isRepeatable(failed, level)) throw failed;
+        this.#run.note(`${failed.message}; checking what is left`);
+        await this.#run.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
       }
-      looked = await this.#look(isAtomic ? 'whole' : 'newest');
+      look = await this.#look(isAtomic ? 'whole' : 'newest');
     }
     if (mayCall && fold.nextStep(this.#state, survey) === 'give up')
       throw stuck(survey, fold.leftIn(this.#state), failed);
-    await this.#recordLast(looked);
+    await this.#recordLast(look);
   }
 
   /**
    * Reads the topic from its newest message downward. `newest` reads it whole all the same where nothing went, or half
-   * of the last whole look, and where the last call went deeper than the look before it.
+   * of the last whole look, and where the last call went deeper than the look before it. `one page` is asked for after
+   * Ctrl-C too, for at most 10 s.
    */
-  async #look(extent: requests.LookExtent): Promise<Looked> {
+  async #look(extent: 'whole' | 'newest' | 'one page'): Promise<TopicLook> {
+    const { chat, now } = this.#run;
     const before = this.#state;
-    const time = new Date(this.#parts.now()).toISOString();
-    const isEnough = (ids: readonly number[]): boolean => fold.isEnough(before, ids);
-    const look = await requests.lookAt(this.#chat, this.survey, extent, isEnough, this.archive);
-    const step = fold.lookStep(before, time, look.from, look.ids);
+    const time = new Date(now()).toISOString();
+    const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
+    const once = { ...chat, messages: (query: MessageQuery) => chat.messages(query, limits) };
+    const pages: (readonly number[])[] = [];
+    const unkept: RawMessage[] = [];
+    let from: number | null = null;
+    for await (const page of topicPages(extent === 'one page' ? once : chat, this.survey, 'newest')) {
+      const { messages, found_oldest } = page;
+      pages.unshift(messages.map(({ id }) => id));
+      unkept.unshift(...messages.filter((message) => this.archive?.lacks(message)));
+      const isLast = extent === 'one page' || (extent === 'newest' && fold.isEnough(before, pages.flat()));
+      if (found_oldest || !isLast) continue;
+      from = messages[0]?.id ?? Infinity;
+      break;
+    }
+    const ids = pages.flat();
+    const step = fold.lookStep(before, time, from, ids);
     this.#state = fold.after(before, step);
     this.#show('deleted', this.survey.ids.length - fold.leftIn(this.#state));
-    return { ...look, before, step };
+    return { ids, unkept, pages: pages.length, step, before };
   }
 
-  async #lookAtLast(extent: requests.LookExtent): Promise<void> {
+  async #lookAtLast(extent: 'whole' | 'one page'): Promise<void> {
     await this.#recordLast(await this.#look(extent));
   }
 
   /** Of a look that no call follows: what came into the topic is no part of the purge. */
-  async #recordLast({ step }: Looked): Promise<void> {
+  async #recordLast({ step }: TopicLook): Promise<void> {
     await this.archive?.record({ ...step, there: [] });
   }
 
-  async #archiveSeen({ before, step, ...look }: Looked): Promise<void> {
-    const came = await requests.archiveSeen(this.#chat, this.survey, look, this.archive);
+  /** Archives what a look showed, and newer messages, for which the last request before a call is. */
+  async #archiveSeen({ ids, unkept, pages, step, before }: TopicLook): Promise<void> {
+    await this.archive?.add(unkept);
+    const came: number[] = [];
+    const newest = ids.at(-1);
+    const isLate = newest !== undefined && (pages > 1 || unkept.length > 0);
+    for (let round = 0; isLate && round < maxCatchUps; round += 1) {
+      const fresh: RawMessage[] = [];
+      const anchor = String(came.at(-1) ?? newest);
+      const read = topicPages(this.#run.chat, this.survey, anchor, { include_anchor: false });
+      for await (const { messages } of read) fresh.push(...messages);
+      if (fresh.length === 0) break;
+      await this.archive?.add(fresh);
+      came.push(...fresh.map(({ id }) => id));
+    }
     const whole = { ...step, there: [...step.there, ...came] };
     this.#state = fold.after(before, whole);
     this.#refuse();
@@ -192,16 +204,15 @@ export class TopicPurge {
 
   /** @throws Failure for a message that is held, or more messages than may be deleted */
   #refuse(): void {
-    const { holds, maxMessages } = this.#limits;
     const counts = fold.countsOf(this.#state);
-    if (deletable(counts) > maxMessages)
-      throw tooMany(this.survey, counts, maxMessages, this.#ownCall() && fold.leftIn(this.#state));
-    const hold = holdOf(holds, this.survey, fold.presentIn(this.#state));
+    if (deletable(counts) > this.#maxMessages)
+      throw tooMany(this.survey, counts, this.#maxMessages, this.#ownCall() && fold.leftIn(this.#state));
+    const hold = holdOf(this.#run.holds, this.survey, fold.presentIn(this.#state));
     this.#isHeld ||= hold !== undefined;
     if (hold) throw heldTopic(this.survey, hold);
   }
 
-  /** @returns how the call failed; undefined where it was answered */
+  /** @returns how the call failed; undefined where it was answered. @throws Failure as callDeleteTopic */
   async #call(): Promise<Failure | undefined> {
     const before = async (): Promise<void> => {
       await this.archive?.confirm();
@@ -209,7 +220,7 @@ export class TopicPurge {
       this.#state = fold.after(this.#state, { call: 'asked' });
       this.#isServerAtWork = true;
     };
-    const { end, failure } = await requests.callDeleteTopic(this.#chat, this.survey, before, this.#parts);
+    const { end, failure } = await callDeleteTopic(this.#run, this.survey, before);
     this.#isServerAtWork = failure !== undefined && failure.details.http?.status === undefined;
     this.#state = fold.after(this.#state, { call: end });
     await this.archive?.record({ call: end });
@@ -218,7 +229,7 @@ export class TopicPurge {
 
   async #findElsewhere(): Promise<void> {
     const gone = [...this.#state.messages].flatMap(([id, state]) => (state === 'present' ? [] : [id]));
-    const { found, missing, unasked } = await requests.findGone(this.#chat, this.survey.channel, fold.ascending(gone));
+    const { found, missing, unasked } = await findGone(this.#run.chat, this.survey, fold.ascending(gone));
     this.missing = missing;
     this.#isSample = unasked.length > 0;
     this.found(found, unasked);
@@ -228,7 +239,7 @@ export class TopicPurge {
   #show(label: string, count: number): void {
     if (this.#shown?.label !== label) {
       this.#shown?.line.end();
-      this.#shown = { label, line: this.#parts.progress(label, this.survey.ids.length) };
+      this.#shown = { label, line: this.#run.progress(label, this.survey.ids.length) };
     }
     this.#shown.line.upTo(count);
   }

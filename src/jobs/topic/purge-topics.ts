@@ -8,34 +8,32 @@ import { Failure, orWarn, usage } from '../../core/failure.ts';
 import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
 import { privateSearch } from '../messages/messages-by-ids.ts';
 import { each, isFatal } from '../work/each.ts';
-import { shownName } from './find-channel.ts';
 import type { TopicRefusal } from './holds.ts';
+import type { PurgeRun } from './purge-archive.ts';
 import { deletable, refuseNewer, rowOf, warningsOf, type PurgeRow } from './purge-report.ts';
-import { TopicPurge, type PurgeParts, type TopicLimits } from './purge-topic.ts';
-import { earlierCount, hasMessages, isOpen, type Doomed } from './survey-topics.ts';
+import { TopicPurge } from './purge-topic.ts';
+import { earlierCount, hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
 
-interface PurgeRunParts extends PurgeParts {
+export interface TopicsRun extends PurgeRun {
+  readonly chat: ChatApi;
   record(event: HistoryEvent): Promise<void>;
-}
-
-interface PurgeRunLimits extends TopicLimits {
   /** Topics of which nothing may be deleted. */
-  readonly refusals: ReadonlyMap<Doomed, TopicRefusal>;
+  readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
   /** Whether each topic was typed by its name: then a refusal of a held one is a failure. */
   readonly isTyped: boolean;
   /** UTC milliseconds: a topic with a message from then on is refused. */
   readonly before: number | undefined;
+  /** Infinity for any number; messages that earlier runs deleted count. */
+  readonly maxMessages: number;
   /** Whether a purge may end with messages of which nobody can tell whether they were deleted. */
   readonly missing_ok: boolean;
 }
 
 export class TopicPurges {
-  readonly #chat: ChatApi;
-  readonly #surveys: readonly Doomed[];
-  readonly #limits: PurgeRunLimits;
-  readonly #parts: PurgeRunParts;
+  readonly #run: TopicsRun;
+  readonly #surveys: readonly TopicSurvey[];
   readonly #search: ReturnType<typeof privateSearch>;
-  readonly #purges = new Map<Doomed, TopicPurge>();
+  readonly #purges = new Map<TopicSurvey, TopicPurge>();
   /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
   readonly #ended: TopicPurge[] = [];
   /** Messages of all topics that may be deleted, those that earlier runs deleted included. */
@@ -43,10 +41,9 @@ export class TopicPurges {
   #isCut = false;
 
   /** @throws Failure usage where the surveyed messages are more than `maxMessages` */
-  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: PurgeRunLimits, parts: PurgeRunParts) {
-    [this.#chat, this.#surveys, this.#limits, this.#parts] = [chat, surveys, limits, parts];
-    this.#search = privateSearch(chat);
-    const { maxMessages: most, refusals } = limits;
+  constructor(run: TopicsRun, surveys: readonly TopicSurvey[]) {
+    [this.#run, this.#surveys, this.#search] = [run, surveys, privateSearch(run.chat)];
+    const { maxMessages: most, refusals } = run;
     for (const survey of surveys) if (!refusals.has(survey)) this.#total += survey.ids.length + earlierCount(survey);
     if (this.#total > most)
       throw usage(
@@ -56,14 +53,18 @@ export class TopicPurges {
 
   /** The same rows before anything is deleted. */
   planned(): AsyncGenerator<PurgeRow> {
-    return each(this.#surveys, shownName, async (survey) => {
-      const held = this.#refuse(survey);
-      if (held) return held;
-      if (!hasMessages(survey)) return rowOf(survey, 'missing');
-      // The request that would be sent first.
-      await notePlanned(this.#chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
-      return rowOf(survey, 'would be deleted');
-    });
+    return each(
+      this.#surveys,
+      ({ label }) => label,
+      async (survey) => {
+        const held = this.#refuse(survey);
+        if (held) return held;
+        if (!hasMessages(survey)) return rowOf(survey, 'missing');
+        // The request that would be sent first.
+        await notePlanned(this.#run.chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
+        return rowOf(survey, 'would be deleted');
+      },
+    );
   }
 
   /** Archives, deletes and checks each topic. @throws Failure of one topic, or incomplete of some */
@@ -71,19 +72,19 @@ export class TopicPurges {
     try {
       yield* each(
         this.#surveys,
-        shownName,
+        ({ label }) => label,
         (survey) => this.#rowFor(survey),
-        (survey) => this.#rowSoFar(survey, this.#limits.refusals.has(survey) ? 'held' : 'incomplete'),
+        (survey) => this.#rowSoFar(survey, this.#run.refusals.has(survey) ? 'held' : 'incomplete'),
       );
     } catch (cause) {
       // The rows that failed say more; what is found is named all the same.
-      if (!this.#isCut && !this.#parts.signal.aborted) await orWarn(this.#endAll(), this.#parts.warn);
+      if (!this.#isCut && !this.#run.signal.aborted) await orWarn(this.#endAll(), this.#run.warn);
       throw cause;
     }
     await this.#endAll();
   }
 
-  async #rowFor(survey: Doomed): Promise<PurgeRow> {
+  async #rowFor(survey: TopicSurvey): Promise<PurgeRow> {
     const held = this.#refuse(survey);
     if (held) return held;
     if (!isOpen(survey)) return rowOf(survey, 'missing');
@@ -91,14 +92,14 @@ export class TopicPurges {
       await this.#purge(survey);
     } catch (cause) {
       this.#isCut ||= cause instanceof Failure && isFatal(cause);
-      if (this.#limits.isTyped || this.#purges.get(survey)?.outcome().status !== 'held') throw cause;
+      if (this.#run.isTyped || this.#purges.get(survey)?.outcome().status !== 'held') throw cause;
     }
     return this.#rowSoFar(survey, 'incomplete');
   }
 
   /** The row of a topic that is held. @throws Failure for one that is refused otherwise, or whose name was typed */
-  #refuse(survey: Doomed): PurgeRow | undefined {
-    const { refusals, isTyped, before } = this.#limits;
+  #refuse(survey: TopicSurvey): PurgeRow | undefined {
+    const { refusals, isTyped, before } = this.#run;
     const refusal = refusals.get(survey);
     if (refusal && (isTyped || !refusal.isHeld)) throw refusal.failure;
     if (refusal) return rowOf(survey, 'held');
@@ -107,15 +108,14 @@ export class TopicPurges {
   }
 
   /** `none`: the status of a topic whose purge did not begin. */
-  #rowSoFar(survey: Doomed, none: 'held' | 'incomplete'): PurgeRow {
+  #rowSoFar(survey: TopicSurvey, none: 'held' | 'incomplete'): PurgeRow {
     const outcome = this.#purges.get(survey)?.outcome();
     return rowOf(survey, outcome?.status ?? none, outcome);
   }
 
-  async #purge(survey: Doomed): Promise<void> {
+  async #purge(survey: TopicSurvey): Promise<void> {
     const count = survey.ids.length;
-    const maxMessages = this.#limits.maxMessages - this.#total + count;
-    const purge = new TopicPurge(this.#chat, survey, { ...this.#limits, maxMessages }, this.#parts);
+    const purge = new TopicPurge(this.#run, survey, this.#run.maxMessages - this.#total + count);
     this.#purges.set(survey, purge);
     await purge.begin();
     try {
@@ -126,10 +126,10 @@ export class TopicPurges {
     }
     const outcome = purge.outcome();
     this.#total += deletable(outcome.counts) - count;
-    for (const text of warningsOf(survey, outcome)) this.#parts.warn(text);
+    for (const text of warningsOf(survey, outcome)) this.#run.warn(text);
     const failure = purge.failure();
-    if (failure && !(this.#limits.missing_ok && outcome.status === 'unseen')) await this.#leave(purge, failure);
-    if (failure) this.#parts.warn(failure.message);
+    if (failure && !(this.#run.missing_ok && outcome.status === 'unseen')) await this.#leave(purge, failure);
+    if (failure) this.#run.warn(failure.message);
     if ((await this.#search.channels()).length > 0) this.#ended.push(purge);
     else await this.#end(purge);
   }
@@ -144,11 +144,10 @@ export class TopicPurges {
     try {
       const ids = purges.flatMap(({ missing }) => missing);
       const take = (message: RawMessage) => void found.push(message);
-      const unsearched = await this.#search.find(this.#chat, { apply_markdown: false }, ids, take);
-      const channels = Math.max(0, ...unsearched.values());
-      if (channels > 0)
-        this.#parts.warn(
-          `missing messages were not searched for in ${quantity(channels, 'private channel')} (too many requests): what was moved there is not deleted`,
+      const unsearched = await this.#search.find({ apply_markdown: false }, ids, take);
+      if (unsearched > 0)
+        this.#run.warn(
+          `missing messages were not searched for in ${quantity(unsearched, 'private channel')} (too many requests): what was moved there is not deleted`,
         );
     } catch (cause) {
       for (const purge of purges) await this.#tell('left', purge);
@@ -163,9 +162,8 @@ export class TopicPurges {
       await (failure ? this.#tell('left', purge) : this.#end(purge));
     }
     const [first, ...others] = survived;
-    if (!first) return;
-    for (const { message } of others) this.#parts.warn(message);
-    throw first;
+    for (const { message } of others) this.#run.warn(message);
+    if (first) throw first;
   }
 
   async #end(purge: TopicPurge): Promise<void> {
@@ -184,9 +182,9 @@ export class TopicPurges {
   async #tell(event: HistoryEvent['event'], purge: TopicPurge): Promise<void> {
     const { channel, topic_name, spellings } = purge.survey;
     const { counts, total: messages, arrived, status } = purge.outcome();
-    const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
+    const what = { email: this.#run.place.account, stream_id: channel.stream_id, channel: channel.name };
     const ended = event === 'purging' ? {} : { deleted: counts.deleted, unseen: counts.unseen, arrived, status };
     const archive = purge.archive?.folder;
-    await this.#parts.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
+    await this.#run.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
   }
 }

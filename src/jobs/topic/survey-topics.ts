@@ -1,10 +1,9 @@
-// The survey of topics: what a purge would delete, read before anything is asked or archived, and said to a person.
+// The survey of topics: what a purge would delete, read before anything is asked or archived.
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
-import { forward } from '../../api/chat/message-pages.ts';
+import type { MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
+import { backward, forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
@@ -14,9 +13,9 @@ import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { channelWord, labelOf, shownName, topicKey, type Topic } from './find-channel.ts';
-import { topicNamesIn } from './near.ts';
+import { labelOf, topicKey, topicListLine, topicNamesIn, type Topic } from './find-channel.ts';
 
+/** A topic, what the server shows of it, and what the archives of its purges tell. */
 export interface TopicSurvey extends Topic {
   /** Ascending. */
   readonly ids: readonly number[];
@@ -26,87 +25,7 @@ export interface TopicSurvey extends Topic {
   readonly spellings: readonly string[];
   readonly files: number;
   readonly isLimited: boolean;
-}
-
-export type Looking = Pick<ChatApi, 'messages' | 'channels'>;
-
-/** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
-export const page = maxMessages;
-
-/** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
-export async function surveyTopic(chat: Looking, topic: Topic, site: string): Promise<TopicSurvey> {
-  const ids: number[] = [];
-  const spellings = new Set<string>();
-  const files = new Set<UploadPath>();
-  let first_timestamp: number | null = null;
-  let last_timestamp: number | null = null;
-  let isLimited = false;
-  // The rendered form has every address that the source has.
-  const query = { ...queryOf(topic), apply_markdown: undefined };
-  const pages = checked(chat, topic, forward(chat, query, { anchor: 'oldest', page }));
-  for await (const { messages, history_limited, view_changed } of pages) {
-    isLimited ||= history_limited || view_changed === true;
-    first_timestamp ??= timeOf(messages[0]);
-    last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
-    for (const path of uploadsOf(messages, site)) files.add(path);
-    for (const message of messages) {
-      ids.push(message.id);
-      spellings.add(String(message.subject));
-    }
-  }
-  return { ...topic, ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
-}
-
-function timeOf(message: RawMessage | undefined): number | null {
-  const time = message?.timestamp;
-  return typeof time === 'number' ? time : null;
-}
-
-/** Pages whose messages name the channel, which may have got another name meanwhile. @throws Failure unavailable */
-export async function* checked(
-  { channels }: Looking,
-  { channel: { stream_id, name } }: Topic,
-  pages: AsyncIterable<MessagePage>,
-) {
-  let known = name;
-  const isOther = (one: RawMessage): boolean =>
-    known !== undefined && !isSameName(String(one.display_recipient), known);
-  for await (const page of pages) {
-    refuseIgnored(page);
-    if (page.messages.some(isOther)) {
-      const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
-      if (typeof now === 'string') known = now;
-    }
-    const other = page.messages.find(isOther);
-    if (other) throw untrusted(`asked for '${name}', the server returned message ${other.id} of another channel`);
-    yield page;
-  }
-}
-
-export function queryOf(topic: Topic): MessageQuery {
-  const { narrow, form } = topicSelection(topic);
-  return { narrow, ...form, apply_markdown: false };
-}
-
-export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
-  const narrow = placeNarrow(channel.stream_id, topic_name);
-  const form = topic_name === '' ? { allow_empty_topic_name: true } : {};
-  return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
-}
-
-/** Where archives of purges are, and of which account. */
-export interface PurgeArchives {
-  /** Folder of the archives; each topic has one of its own in it. */
-  readonly root: string;
-  readonly site: string;
-  readonly account: string;
-  /** Bytes of the largest attached file; none are kept without it. */
-  readonly maxFileSize?: number | undefined;
-}
-
-/** What the archives of a topic tell of its purges. */
-export interface EarlierPurges {
-  /** The archive of the purge that did not end, or of the next one. */
+  /** The archive of the purge that did not end, or of the next one; empty with --no-archive. */
   readonly folder: string;
   /** Whether a purge that did not end may have deleted messages of the topic. */
   readonly isBegun: boolean;
@@ -114,11 +33,14 @@ export interface EarlierPurges {
   readonly ended?: PurgeEnd | undefined;
 }
 
-export interface Doomed extends TopicSurvey, EarlierPurges {}
-
-interface Allowances {
-  readonly missing_ok?: boolean | undefined;
-  readonly include_hidden?: boolean | undefined;
+/** Whose topics are purged, and where they are archived. */
+export interface PurgePlace {
+  readonly site: string;
+  readonly account: string;
+  /** A folder for each topic is made in it; undefined with --no-archive. */
+  readonly root: string | undefined;
+  /** Bytes of the largest attached file; none are kept without it. */
+  readonly maxFileSize?: number | undefined;
 }
 
 export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
@@ -126,12 +48,12 @@ export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
 }
 
 /** Whether there are messages to be deleted, or a purge to be ended. */
-export function isOpen(survey: Doomed): boolean {
+export function isOpen(survey: TopicSurvey): boolean {
   return hasMessages(survey) || survey.isBegun;
 }
 
 /** How many messages of a topic that is gone its last purge deleted. */
-export function earlierCount(survey: Doomed): number {
+export function earlierCount(survey: TopicSurvey): number {
   return isOpen(survey) ? 0 : (survey.ended?.deleted ?? 0);
 }
 
@@ -139,18 +61,15 @@ export function earlierCount(survey: Doomed): number {
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
-  site: string,
-  archives: PurgeArchives | undefined,
-  { missing_ok, include_hidden }: Allowances,
-): Promise<Doomed[]> {
-  const surveys: Doomed[] = [];
+  place: PurgePlace,
+  { missing_ok, include_hidden }: { readonly missing_ok: boolean; readonly include_hidden: boolean },
+): Promise<TopicSurvey[]> {
+  const surveys: TopicSurvey[] = [];
   const known = new Set<string>();
   for (const topic of topics) {
     const key = topicKey(topic.channel.stream_id, topic.topic_name);
-    if (known.has(key)) continue;
+    if (!known.has(key)) surveys.push(await surveyTopic(chat, topic, place));
     known.add(key);
-    const earlier = archives ? await earlierPurges(topic, archives) : { folder: '', isBegun: false };
-    surveys.push({ ...(await surveyTopic(chat, topic, site)), ...earlier });
   }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)
@@ -166,21 +85,87 @@ export async function surveyTopics(
   return surveys;
 }
 
-async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Failure> {
+/** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
+async function surveyTopic(chat: TopicReader, topic: Topic, place: PurgePlace): Promise<TopicSurvey> {
+  const ids: number[] = [];
+  const spellings = new Set<string>();
+  const files = new Set<UploadPath>();
+  let [first_timestamp, last_timestamp, isLimited]: [number | null, number | null, boolean] = [null, null, false];
+  // The rendered form has every address that the source has.
+  for await (const page of topicPages(chat, topic, 'oldest', { apply_markdown: undefined })) {
+    const { messages, history_limited, view_changed } = page;
+    isLimited ||= history_limited || view_changed === true;
+    first_timestamp ??= timeOf(messages[0]);
+    last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
+    for (const path of uploadsOf(messages, place.site)) files.add(path);
+    for (const { id, subject } of messages) {
+      ids.push(id);
+      spellings.add(String(subject));
+    }
+  }
+  const shown = { ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
+  return { ...topic, ...shown, ...(await earlierPurges(topic, place)) };
+}
+
+function timeOf(message: RawMessage | undefined): number | null {
+  const time = message?.timestamp;
+  return typeof time === 'number' ? time : null;
+}
+
+/** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
+const largestPage = maxMessages;
+
+/** What reads pages of a topic, and the name of its channel. */
+export type TopicReader = Pick<ChatApi, 'messages' | 'channels'>;
+
+/**
+ * Pages of a topic, upward from an anchor or downward from the newest, in the source form. Their messages name the
+ * channel, which may have got another name meanwhile. @throws Failure unavailable
+ */
+export async function* topicPages(
+  { messages, channels }: TopicReader,
+  topic: Topic,
+  anchor: string,
+  query: MessageQuery = {},
+  page = largestPage,
+): AsyncGenerator<MessagePage> {
+  const { narrow, form } = topicSelection(topic);
+  const { stream_id, name } = topic.channel;
+  let known = name;
+  const isOther = (one: RawMessage): boolean =>
+    known !== undefined && !isSameName(String(one.display_recipient), known);
+  const walk = anchor === 'newest' ? backward : forward;
+  for await (const read of walk({ messages }, { narrow, ...form, apply_markdown: false, ...query }, { anchor, page })) {
+    refuseIgnored(read);
+    if (read.messages.some(isOther)) {
+      const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
+      if (typeof now === 'string') known = now;
+    }
+    const other = read.messages.find(isOther);
+    if (other) throw untrusted(`asked for '${name}', the server returned message ${other.id} of another channel`);
+    yield read;
+  }
+}
+
+export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
+  const narrow = placeNarrow(channel.stream_id, topic_name);
+  const form = topic_name === '' ? { allow_empty_topic_name: true } : {};
+  return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
+}
+
+async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise<Failure> {
   const near = new Set<string>();
   const named = missing.slice(0, mostNamed);
   for (const { channel, topic_name } of named)
     for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
-  const names = [...near].join(', ');
   const earlier = named.flatMap(({ topic_name, ended }) =>
     ended ? `; a run that ended ${ended.finished} deleted ${ended.deleted} of '${topic_name}'` : [],
   );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
+  const list = `List the topics: ${topicListLine(missing[0]?.channel ?? { stream_id: 0 })}`;
+  const similar = `Similar names: ${[...near].join(', ')}. --missing-ok accepts a topic without messages.`;
   return new Failure('not_found', `no messages in ${listNames(missing)}: ${nothing}${earlier.join('')}`, {
-    hint:
-      names === ''
-        ? `List the topics: ${commandLine('topic list', [channelWord(missing[0]?.channel ?? { stream_id: 0 })])}`
-        : `Similar names: ${names}. --missing-ok accepts a topic without messages.`,
+    hint: near.size === 0 ? list : similar,
   });
 }
 
@@ -198,25 +183,30 @@ function listNames(surveys: readonly TopicSurvey[]): string {
 const maxArchives = 1000;
 
 /** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record, or too many */
-export async function earlierPurges(topic: Topic, place: PurgeArchives): Promise<EarlierPurges> {
-  let ended: EarlierPurges['ended'];
+export async function earlierPurges(topic: Topic, { root, ...owner }: PurgePlace) {
+  if (root === undefined) return { folder: '', isBegun: false };
+  let ended: PurgeEnd | undefined;
   for (let number = 1; number <= maxArchives; number += 1) {
-    const folder = folderOf(topic, place, number);
+    const folder = join(root, folderName(topic, owner, number));
     const { stage } = await readPurge(folder);
     if (typeof stage === 'string') return { folder, isBegun: stage === 'begun', ended };
     ended = stage;
   }
-  throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${shownName(topic)}'`, {
+  throw new Failure('config', `${root} holds ${maxArchives} archives of the topic '${topic.label}'`, {
     hint: 'Name another folder with --archive.',
   });
 }
 
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */
-function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgeArchives, number: number): string {
+function folderName(
+  { channel, topic_name }: Topic,
+  { site, account }: Omit<PurgePlace, 'root'>,
+  number: number,
+): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
   const hash = hashOf(Buffer.from(key)).slice(0, 8);
   const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const name = words.join('-').slice(0, 40);
   const parts = [channel.stream_id, name, hash, ...(number > 1 ? [number] : [])];
-  return join(root, parts.filter((part) => part !== '').join('-'));
+  return parts.filter((part) => part !== '').join('-');
 }

@@ -4,7 +4,7 @@ import { Failure, ifAnswered } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { builtInViews } from '../../schema/view.ts';
-import { nearRows } from '../topic/near.ts';
+import { nearRows } from '../topic/find-channel.ts';
 
 const builtIn: readonly string[] = builtInViews;
 

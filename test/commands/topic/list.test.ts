@@ -52,8 +52,6 @@ describe('what is listed', () => {
     ["--match 'LUN*'", ['lunch']],
     ["--match '*b?ttery'", ['✔ battery']],
     ['--match nothing', []],
-    ['--resolved', ['✔ battery']],
-    ['--unresolved', ['', 'calibration log', 'lunch']],
     ['--older-than 38d', ['✔ battery', 'lunch']],
     ['--older-than 45d', ['lunch']],
     ['--older-than 1h', ['✔ battery', 'lunch']],
@@ -61,13 +59,6 @@ describe('what is listed', () => {
     const { rows } = await listed(`5 ${line}`);
 
     expect(rows.map(({ topic_name }) => topic_name)).toEqual(names);
-  });
-
-  test('--resolved and --unresolved together are exit 2', async () => {
-    const server = await openChatServer({ messages });
-
-    expect(await server.run('topic list 5 --resolved --unresolved')).toMatchObject({ exitCode: 2 });
-    expect(server.seen).toEqual([]);
   });
 });
 

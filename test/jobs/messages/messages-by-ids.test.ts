@@ -1,20 +1,17 @@
 import { expect, test } from 'vitest';
 import type { MessageQuery } from '../../../src/api/chat/chat-messages.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { idsShown, pagesOfIds } from '../../../src/jobs/messages/messages-by-ids.ts';
+import { messagesOfIds, portions } from '../../../src/jobs/messages/messages-by-ids.ts';
 
 /** The number of ids in each request. */
-async function portionsOf(ids: readonly number[], query: MessageQuery = {}): Promise<number[]> {
-  const sizes: number[] = [];
-  const chat = {
-    messages: async ({ message_ids = [] }: MessageQuery) => {
-      sizes.push(message_ids.length);
-      return { messages: [] };
-    },
-    level: async () => undefined,
-  };
-  for await (const _page of pagesOfIds(chat as unknown as Parameters<typeof pagesOfIds>[0], query, ids));
-  return sizes;
+function portionsOf(ids: readonly number[], query: MessageQuery = {}): number[] {
+  return portions(ids, query).map(({ length }) => length);
+}
+
+async function idsShown(chat: object): Promise<number[]> {
+  const shown: number[] = [];
+  for await (const { id } of messagesOfIds(chat as Parameters<typeof messagesOfIds>[0], {}, [7])) shown.push(id);
+  return shown;
 }
 
 /** Ids that take 8 bytes of a URL each. */
@@ -28,13 +25,13 @@ test.each([
   ['750 ids are more than 7,000', sevenDigits(750), [749, 1]],
   ['the URL stays below 7,000 bytes: at 7,000 another request begins', [1, ...sevenDigits(749)], [749, 1]],
   ['the ids of a second request start again', sevenDigits(1500), [749, 749, 2]],
-])('%s', async (_what, ids, sizes) => {
-  expect(await portionsOf(ids)).toEqual(sizes);
+])('%s', (_what, ids, sizes) => {
+  expect(portionsOf(ids)).toEqual(sizes);
 });
 
-test('a long narrow leaves less room for ids', async () => {
+test('a long narrow leaves less room for ids', () => {
   const narrow = [{ operator: 'topic', operand: 'x'.repeat(3000) }];
-  const [first = 0, ...others] = await portionsOf(sevenDigits(599), { narrow });
+  const [first = 0, ...others] = portionsOf(sevenDigits(599), { narrow });
 
   expect(first).toBeLessThan(400);
   expect(others.reduce((sum, size) => sum + size, first)).toBe(599);
@@ -49,9 +46,7 @@ test.each([
     level: async () => level,
   };
 
-  const shown = await idsShown(chat as unknown as Parameters<typeof idsShown>[0], {}, [7]);
-
-  expect([...shown]).toEqual([7]);
+  expect(await idsShown(chat)).toEqual([7]);
 });
 
 test.each([400, 200])(
@@ -60,10 +55,10 @@ test.each([400, 200])(
     const idsAfter = (code: string) => {
       const refused = new Failure('rejected', 'refused', { server: { code, msg: 'refused' } });
       const chat = { messages: () => Promise.reject(refused), level: async () => level };
-      return idsShown(chat, {}, [7]);
+      return idsShown(chat);
     };
 
-    expect([...(await idsAfter('BAD_NARROW'))]).toEqual([]);
+    expect(await idsAfter('BAD_NARROW')).toEqual([]);
     await expect(idsAfter('BAD_REQUEST')).rejects.toThrow('refused');
   },
 );

@@ -5,7 +5,8 @@ import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messag
 import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
 import { earlierPurges } from '../../../src/jobs/topic/survey-topics.ts';
-import { TopicPurge, type PurgeChat, type PurgeParts } from '../../../src/jobs/topic/purge-topic.ts';
+import type { PurgeRun } from '../../../src/jobs/topic/purge-archive.ts';
+import { TopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
 import { openArchive, type OpenArchive } from '../../../src/store/archive/open-archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
@@ -118,32 +119,28 @@ test('a disk that fails right before a call: no call was sent, and the record ha
 });
 
 /** The purge of a topic of two messages, whose archives are in that home. */
-async function purgeOf(chat: PurgeChat, home: string, parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>) {
-  const survey = {
-    ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
-    ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
-  };
-  const archives = { root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
+async function purgeOf(chat: PurgeRun['chat'], home: string, parts: Pick<PurgeRun, 'archive'> & Partial<PurgeRun>) {
+  const topic = { channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', label: 'lunch' };
+  const shown = { ids: [1, 2], spellings: ['lunch'], files: 0, isLimited: false };
+  const times = { first_timestamp: null, last_timestamp: null };
+  const place = { root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
   const nothing = (): void => undefined;
-  const resolved = () => Promise.resolve();
-  const purge = new TopicPurge(
-    chat,
-    { ...survey, ...(await earlierPurges(survey, archives)) },
-    { archives, isKept: true, holds: [], maxMessages: Infinity },
-    {
-      ...{ sleep: resolved, now: () => 0, again: () => 'again' },
-      ...{ say: nothing, note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
-      progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
-      ...parts,
-    },
-  );
-  const run = async (): Promise<void> => {
-    await purge.begin();
-    try {
-      await purge.run();
-    } finally {
-      await purge.archive?.close();
-    }
+  const run = {
+    ...{ chat, place, holds: [], sleep: () => Promise.resolve(), now: () => 0, again: () => 'again' },
+    ...{ say: nothing, note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
+    progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
+    ...parts,
   };
-  return { run };
+  const survey = { ...topic, ...shown, ...times, ...(await earlierPurges(topic, place)) };
+  const purge = new TopicPurge(run, survey, Infinity);
+  return {
+    async run(): Promise<void> {
+      await purge.begin();
+      try {
+        await purge.run();
+      } finally {
+        await purge.archive?.close();
+      }
+    },
+  };
 }
