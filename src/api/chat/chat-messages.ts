@@ -108,7 +108,8 @@ export function pageOf(answer: Answer): MessagePage {
   for (const [at, element] of scanned.elements.entries()) {
     const id = element.read('id');
     const what = id === undefined ? 'no id' : `an id that is not an integer: ${writeJson(id)}`;
-    if (!isMessageId(id)) throw notMessages(answer, `message ${at + 1} of the response has ${what}`);
+    if (typeof id !== 'number' || !Number.isSafeInteger(id))
+      throw notMessages(answer, `message ${at + 1} of the response has ${what}`);
     if (!messages.has(id)) messages.set(id, new RawMessage(id, element));
   }
   const flags = isObject(scanned.body) ? scanned.body : {};
@@ -121,10 +122,6 @@ export function pageOf(answer: Answer): MessagePage {
     history_limited: flags['history_limited'] === true,
     ignored,
   };
-}
-
-function isMessageId(value: unknown): value is number {
-  return Number.isSafeInteger(value);
 }
 
 function notMessages({ http }: Answer, what: string): Failure {

@@ -1,7 +1,7 @@
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { Call, Send } from '../http/call.ts';
+import type { Call, Parameters, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
@@ -20,10 +20,12 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
   const send = withinUrl(sendAny);
   let known: Promise<ServerFacts> | undefined;
   const facts = (): Promise<ServerFacts> => (known ??= readServer(sendUnauthenticated));
-  const level: Level = async () => (await facts()).level;
+  /** The feature level of the server; undefined where it does not say. Asked once. */
+  const level = async (): Promise<number | undefined> => (await facts()).level;
+  const get = (route: Call['path'], query: Parameters = []): Promise<Answer> =>
+    send({ method: 'GET', path: route, query, repeat: 'safe' });
   const ask = asksInKnownWords(send, level);
   return {
-    /** Asked once. */
     level,
     /** The name of the organization; undefined where the server does not say. Asked once, together with the level. */
     organization: async (): Promise<string | undefined> => (await facts()).organization,
@@ -52,10 +54,66 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
       const settings = body?.['user_settings'];
       return isObject(settings) ? settings : undefined;
     },
-    ...endpoints((row) => async (...values) => {
-      const { accepts, ...request } = row(...values);
-      return accepts(await send(request), level);
-    }),
+
+    /** Strings are sent unchanged, all else as JSON (docs/apis.md, Parameters). */
+    updateSettings: async (values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => {
+      const form = values.map(({ name, field, value }) => {
+        const text = field.kind === 'string' ? String(value) : writeJson(value);
+        return [name, value instanceof Secret ? value : text] as const;
+      });
+      const answer = await send({ method: 'PATCH', path: path`/api/v1/settings`, form, repeat });
+      return repeat === 'safe' ? accept(answer) : acceptOnce(answer);
+    },
+
+    /** One request: whether the server says that all messages are gone. `before` is called right before it is sent. */
+    deleteTopic: async (stream_id: number, topic_name: string, before?: () => Promise<void>) => {
+      const form = [['topic_name', topic_name] as const];
+      const how = { before, repeat: 'by caller', outlasts: 'Ctrl-C', timeout: deleteTimeout } as const;
+      return deletion(
+        await send({ method: 'POST', path: path`/api/v1/streams/${stream_id}/delete_topic`, form, ...how }),
+      );
+    },
+
+    updateView: async (fragment: string, { is_pinned, name }: ViewChange) => {
+      const form = [
+        ...(is_pinned === undefined ? [] : [['is_pinned', String(is_pinned)] as const]),
+        ...(name === undefined ? [] : [['name', name] as const]),
+      ];
+      const url = path`/api/v1/navigation_views/${{ segments: fragment.split('/') }}`;
+      const repeat = name === undefined ? 'safe' : 'if unprocessed';
+      const answer = await send({ method: 'PATCH', path: url, form, repeat });
+      await refuseMissingRoute(answer, 'navigation views', viewLevel, level);
+      const { ignored } = name === undefined ? accept(answer) : acceptOnce(answer);
+      return { ignored, afterUnconfirmed: answer.afterUnconfirmed };
+    },
+
+    /** One without a row on the server. */
+    createView: async ({ fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>) => {
+      const form = [['fragment', fragment] as const, ['is_pinned', String(is_pinned)] as const];
+      return accept(await send({ method: 'POST', path: path`/api/v1/navigation_views`, form, repeat: 'safe' }));
+    },
+
+    /** One that is gone after an unconfirmed attempt counts as deleted. */
+    deleteSnippet: async (id: number): Promise<void> => {
+      const answer = await send({ method: 'DELETE', path: path`/api/v1/saved_snippets/${id}`, repeat: 'safe' });
+      await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
+      if (!isGoneSnippet(answer)) accept(answer);
+      else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
+    },
+
+    // Lists of what the account can see; undefined where the server has no such route.
+    views: async () => rowsIn(await get(path`/api/v1/navigation_views`), 'navigation_views')?.filter(isView),
+    snippets: async () => rowsIn(await get(path`/api/v1/saved_snippets`), 'saved_snippets'),
+    users: async () => rowsIn(await get(path`/api/v1/users`), 'members'),
+    channels: async () => rowsIn(await get(path`/api/v1/streams`), 'streams'),
+    /** The same with those that were archived. */
+    archivedChannels: async () => rowsIn(await get(path`/api/v1/streams`, [['exclude_archived', 'false']]), 'streams'),
+    /** The topics of a channel, the one with the newest message first; undefined of an archived one too. */
+    topics: async (stream_id: number) => {
+      const answer = await get(path`/api/v1/users/me/${stream_id}/topics`, [['allow_empty_topic_name', 'true']]);
+      return answer.status === 400 ? undefined : rowsIn(answer, 'topics');
+    },
+    ownUser: async () => objectIn(await get(path`/api/v1/users/me`)),
   };
 }
 
@@ -82,15 +140,6 @@ async function readServer(send: Send): Promise<ServerFacts> {
   }
 }
 
-/** A call as a row: what is sent, how it is repeated, and what its answer means. */
-interface EndpointRow<R> extends Call {
-  /** The result of an answer. @throws Failure where it is none */
-  readonly accepts: (answer: Answer, level: Level) => R | Promise<R>;
-}
-
-/** The feature level of the server; undefined where it does not say. */
-type Level = () => Promise<number | undefined>;
-
 export interface ViewChange {
   readonly is_pinned?: boolean | undefined;
   readonly name?: string | undefined;
@@ -103,107 +152,6 @@ export interface View {
 }
 
 const deleteTimeout = 75_000;
-
-type Caller = <V extends readonly unknown[], R>(row: (...values: V) => EndpointRow<R>) => (...values: V) => Promise<R>;
-
-/** The calls of the chat API, a row each; a new one is a row here, and a method of `ChatApi` with that. */
-function endpoints(call: Caller) {
-  return {
-    updateSettings: call((values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => ({
-      method: 'PATCH',
-      path: path`/api/v1/settings`,
-      // Strings are sent unchanged, everything else as JSON (docs/apis.md, Parameters).
-      form: values.map(({ name, field, value }) => {
-        const text = field.kind === 'string' ? String(value) : writeJson(value);
-        return [name, value instanceof Secret ? value : text] as const;
-      }),
-      repeat,
-      accepts: repeat === 'safe' ? accept : acceptOnce,
-    })),
-
-    /** One request: whether the server says that all messages are gone. `before` is called right before it is sent. */
-    deleteTopic: call((stream_id: number, topic_name: string, before?: () => Promise<void>) => ({
-      method: 'POST',
-      path: path`/api/v1/streams/${stream_id}/delete_topic`,
-      form: [['topic_name', topic_name]],
-      before,
-      repeat: 'by caller',
-      outlasts: 'Ctrl-C',
-      timeout: deleteTimeout,
-      accepts: deletion,
-    })),
-
-    updateView: call((fragment: string, change: ViewChange) => ({
-      method: 'PATCH',
-      path: path`/api/v1/navigation_views/${{ segments: fragment.split('/') }}`,
-      form: [
-        ...(change.is_pinned === undefined ? [] : [['is_pinned', String(change.is_pinned)] as const]),
-        ...(change.name === undefined ? [] : [['name', change.name] as const]),
-      ],
-      repeat: change.name === undefined ? 'safe' : 'if unprocessed',
-      accepts: async (answer, level) => {
-        await refuseMissingRoute(answer, 'navigation views', viewLevel, level);
-        const { ignored } = change.name === undefined ? accept(answer) : acceptOnce(answer);
-        return { ignored, afterUnconfirmed: answer.afterUnconfirmed };
-      },
-    })),
-
-    /** One without a row on the server. */
-    createView: call(({ fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>) => ({
-      method: 'POST',
-      path: path`/api/v1/navigation_views`,
-      form: [
-        ['fragment', fragment],
-        ['is_pinned', String(is_pinned)],
-      ],
-      repeat: 'safe',
-      accepts: accept,
-    })),
-
-    views: call(() => ({
-      method: 'GET',
-      path: path`/api/v1/navigation_views`,
-      repeat: 'safe',
-      accepts: (answer: Answer) => rowsIn(answer, 'navigation_views')?.filter(isView),
-    })),
-
-    /** Those that the account can see; as each list, undefined where the server has no such route. */
-    snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
-    users: call(() => listing(path`/api/v1/users`, 'members')),
-    channels: call(() => listing(path`/api/v1/streams`, 'streams')),
-    /** The same with those that were archived. */
-    archivedChannels: call(() => ({
-      ...listing(path`/api/v1/streams`, 'streams'),
-      query: [['exclude_archived', 'false']],
-    })),
-    /** The topics of a channel, the one with the newest message first. */
-    topics: call((stream_id: number) => ({
-      ...listing(path`/api/v1/users/me/${stream_id}/topics`, 'topics'),
-      query: [['allow_empty_topic_name', 'true']],
-      // Of an archived channel they are not told.
-      accepts: (answer) => (answer.status === 400 ? undefined : rowsIn(answer, 'topics')),
-    })),
-
-    /** One that is gone after an unconfirmed attempt counts as deleted. */
-    deleteSnippet: call((id: number) => ({
-      method: 'DELETE',
-      path: path`/api/v1/saved_snippets/${id}`,
-      repeat: 'safe',
-      accepts: async (answer: Answer, level: Level) => {
-        await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
-        if (!isGoneSnippet(answer)) accept(answer);
-        else if (!answer.afterUnconfirmed) throw refusal(answer, 'not_found');
-      },
-    })),
-
-    /** Undefined where the server has no such route. */
-    ownUser: call(() => ({ method: 'GET', path: path`/api/v1/users/me`, repeat: 'safe', accepts: objectIn })),
-  };
-}
-
-function listing(route: Call['path'], name: string): EndpointRow<readonly JsonObject[] | undefined> {
-  return { method: 'GET', path: route, repeat: 'safe', accepts: (answer) => rowsIn(answer, name) };
-}
 
 /** @throws Failure rejected where the server ignored a part of the request */
 function deletion(answer: Answer): { readonly complete: boolean } {

@@ -70,7 +70,7 @@ export default command({
     for (const [index, channel] of channels.entries()) {
       const named = place ? '' : `channel '${channel.name ?? ''}': `;
       const warn = (text: string): void => context.warn(named + text);
-      const topics = await topicsOf(chat, channel, isCounted, warn).catch((cause: unknown) => {
+      const topics = await topicsOf(chat, channel, isCounted ? 'counts' : 'names', warn).catch((cause: unknown) => {
         const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
         if (failure.details.server?.code !== 'BAD_NARROW') sum.failed += 1;
         warn(failure.message);
@@ -81,7 +81,7 @@ export default command({
         const isHeld = holdOf(holds, { channel, topic_name: topic.topic_name }, ids) !== undefined;
         sum[isHeld ? 'held' : 'topics'] += 1;
         if (!isHeld) sum.messages += ids.length;
-        if (!isHeld) yield rowOf(channel, topic, withIds);
+        if (!isHeld) yield { ...rowOf(channel, topic), ...(withIds && { ids }) };
       }
     }
     if (sum.failed > 0)
@@ -120,11 +120,11 @@ type NamedTopic = Partial<ListedTopic> & { readonly topic_name: string };
 async function topicsOf(
   chat: ChatApi,
   channel: Channel,
-  isCounted: boolean,
+  show: 'counts' | 'names',
   warn: (text: string) => void,
 ): Promise<readonly NamedTopic[]> {
   if (channel.isEmpty) return [];
-  const names = isCounted ? undefined : await topicNamesIn(chat, channel);
+  const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
   if (names) return names.map((topic_name) => ({ topic_name }));
   const { topics, isLimited, isChanged } = await listTopics(chat, channel);
   if (isLimited) warn('the plan of the organization limits the history: older messages exist that are not counted');
@@ -132,14 +132,13 @@ async function topicsOf(
   return topics;
 }
 
-function rowOf({ stream_id, name: channel }: Channel, topic: NamedTopic, withIds: boolean) {
+function rowOf({ stream_id, name: channel }: Channel, topic: NamedTopic) {
   const { topic_name, ids, first_timestamp = null, last_timestamp = null } = topic;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  return {
-    ...{ stream_id, channel, topic_name, ...(ids && { messages: ids.length, ...times }) },
-    resolved: topic_name.startsWith(resolvedPrefix),
-    ...(ids && { first_id: ids[0], last_id: ids.at(-1), ...(withIds && { ids }) }),
-  };
+  const resolved = topic_name.startsWith(resolvedPrefix);
+  if (!ids) return { stream_id, channel, topic_name, resolved };
+  const ends = { first_id: ids[0], last_id: ids.at(-1) };
+  return { stream_id, channel, topic_name, messages: ids.length, ...times, resolved, ...ends };
 }
 
 /** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */

@@ -9,7 +9,7 @@ import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
 import { messagesByTime, unorderedTimes } from './messages-by-time.ts';
-import { changedView, ignoredSelection } from './places.ts';
+import { changedView, refuseIgnored } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
 /**
@@ -52,7 +52,7 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   return {
     /** @throws Failure rejected where the messages are others than those selected */
     add(page: Omit<MessagePage, 'found_newest' | 'found_oldest'>): void {
-      refuseIgnored(page);
+      refuseIgnored(page, 'rejected');
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       const isShown = page.found_anchor === true && page.messages.length > 0;
       const isFound = isShown || page.messages.some(({ id }) => String(id) === unwanted);
@@ -79,16 +79,6 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
   return new Failure('rejected', `${server} ignored: ${reasons.join(', ')}`, {
     hint: 'The messages are shown as the server sent them. Omit the option, or update the chat server.',
   });
-}
-
-function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
-  const unselected = ignoredSelection(page);
-  if (unselected.length > 0)
-    throw new Failure(
-      'rejected',
-      `the server ignored ${unselected.join(' and ')}: its response contains other messages than those selected`,
-      { hint: 'Nothing is shown. Check the site URL of the profile, or fetch messages without a selection.' },
-    );
 }
 
 /**

@@ -88,7 +88,7 @@ export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids
   }
 }
 
-/** Those that the server shows in their channel, all public ones, or what was received; a direct message has no channel. */
+/** Those that the server shows in their channel, all public ones, or what was received; direct messages have none. */
 export async function* findMessages(
   chat: MessageChat,
   form: MessageQuery,

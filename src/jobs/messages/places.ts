@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { CallLimits, RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelsIn, operandsIn } from './selection.ts';
@@ -52,19 +52,14 @@ function strayed({ id, display_recipient, subject }: RawMessage): Failure {
 /** The warning of every command that reads pages of two views. */
 export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
 
-/** Refuses a page of a server that says that it ignored what selects. @throws Failure unavailable */
-export function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
-  const ignored = ignoredSelection(page);
-  if (ignored.length > 0) throw untrusted(`the server ignored ${ignored.join(' and ')}`);
+/** Refuses a page of a server that says that it ignored what selects. @throws Failure of that kind */
+export function refuseIgnored({ ignored }: Pick<MessagePage, 'ignored'>, kind: FailureKind = 'unavailable'): void {
+  const names = ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
+  if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`, kind);
 }
 
-/** The ignored parameters without which an answer holds other messages than those that were asked for. */
-export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): string[] {
-  return ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
-}
-
-export function untrusted(message: string): Failure {
-  return new Failure('unavailable', `${message}: this response is not used`, {
+export function untrusted(message: string, kind: FailureKind = 'unavailable'): Failure {
+  return new Failure(kind, `${message}: this response is not used`, {
     hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });

@@ -162,7 +162,14 @@ export class PurgeArchive {
     await this.#keepFiles();
     await readWhole(folder);
     const of = { site, account, stream_id: channel.stream_id, channel: channel.name };
-    await this.#archive.recordPurge({ purge: 1, begun: this.#time(), ...of, topic_name, spellings, messages: ids.length });
+    await this.#archive.recordPurge({
+      purge: 1,
+      begun: this.#time(),
+      ...of,
+      topic_name,
+      spellings,
+      messages: ids.length,
+    });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
     if (ids.length > 0) say(`topic '${label}' is archived and verified in ${folder}; ${reading}`);
   }

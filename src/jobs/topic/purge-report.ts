@@ -68,8 +68,7 @@ function describeTopic(survey: TopicSurvey): string {
 export function inPart(
   cause: Failure,
   { ids, label }: TopicSurvey,
-  left: number,
-  isServerAtWork: boolean,
+  { left, isServerAtWork }: { readonly left: number; readonly isServerAtWork: boolean },
   again: string,
 ): Failure {
   const atWork = isServerAtWork ? ', and the server continues the delete request that it received' : '';
@@ -117,13 +116,12 @@ export function leftOver(
   { ids, label }: TopicSurvey,
   state: PurgeState,
   { counts, status, total }: PurgeOutcome,
-  places: ReadonlySet<string>,
-  isSample: boolean,
+  { places, isSample }: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
 ): Failure | undefined {
   if (status === 'deleted') return undefined;
   const { deleted, unseen, elsewhere, present } = counts;
-  const failure = (text: string, hint: string, retryable = false): Failure =>
-    new Failure('incomplete', `topic '${label}': ${text}`, { hint, retryable });
+  const failure = (text: string, hint: string): Failure =>
+    new Failure('incomplete', `topic '${label}': ${text}`, { hint, retryable: present > 0 && elsewhere === 0 });
   if (elsewhere > 0) {
     const few = [...places].slice(0, 10).map((place) => `'${place}'`);
     const more = places.size > 10 ? ` and ${places.size - 10} other topics` : '';
@@ -144,7 +142,7 @@ export function leftOver(
     left > 0
       ? `${left} of the ${Math.max(left, ids.length)} original messages are left`
       : `the ${ids.length} original messages are gone`;
-  return failure(start + arrived, 'Look at them; the same command deletes them too.', true);
+  return failure(start + arrived, 'Look at them; the same command deletes them too.');
 }
 
 function whyUnseen({ call }: PurgeState): string {

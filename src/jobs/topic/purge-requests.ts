@@ -1,5 +1,5 @@
-// The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic). They know nothing
-// of what was before.
+// The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic). They know
+// nothing of what was before.
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';

@@ -90,13 +90,14 @@ export class TopicPurge {
 
   /** The failure of a purge that came to its end; undefined where all is deleted. */
   failure(): Failure | undefined {
-    return leftOver(this.survey, this.#state, this.outcome(), this.#places, this.#isSample);
+    return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
   }
 
   /** What a failure, of the purge or of its run, means for the topic. */
   failedBy(cause: unknown): unknown {
     if (!(cause instanceof Failure) || !this.#ownCall()) return cause;
-    return inPart(cause, this.survey, fold.leftIn(this.#state), this.#isServerAtWork, this.#run.again());
+    const left = { left: fold.leftIn(this.#state), isServerAtWork: this.#isServerAtWork };
+    return inPart(cause, this.survey, left, this.#run.again());
   }
 
   /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
