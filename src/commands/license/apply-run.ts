@@ -30,8 +30,8 @@ import {
   type Job,
 } from './apply-plan.ts';
 import type { openWriting } from './options.ts';
-import { severalFailure } from './several-licenses.ts';
 import { askAbout, plannedChange, undoLine } from './change-in-plan.ts';
+import { severalFailure } from './show.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 type Writing = Awaited<ReturnType<typeof openWriting>>;

@@ -3,8 +3,7 @@ import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { openGiving, settleOptions } from './options.ts';
-import { severalFailure } from './several-licenses.ts';
-import { createdKey, licenseShow } from './show.ts';
+import { createdKey, licenseShow, severalFailure } from './show.ts';
 
 export default command({
   about: [

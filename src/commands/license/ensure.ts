@@ -10,8 +10,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { dryChange } from './change-in-plan.ts';
 import { ensuringOptions, openGiving } from './options.ts';
-import { severalFailure } from './several-licenses.ts';
-import { changedFields, changedShow, createdKey, type ChangedLicense } from './show.ts';
+import { changedFields, changedShow, createdKey, severalFailure, type ChangedLicense } from './show.ts';
 
 export default command({
   about: [

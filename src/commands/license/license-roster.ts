@@ -152,8 +152,6 @@ const strangeNames = [
   /^\d{1,2}[-. ][A-Z][a-z]{2}\.?([- ]\d{2,4})?$|^[A-Z][a-z]{2}-\d{2}$/,
   /^((Grand |GRAND |Sub-?|SUB-?|Sous-)?([Tt]otals?|TOTALS?)|Sum|SUM|(Zwischens|S|Gesamts)umme|(ZWISCHENS|S|GESAMTS)UMME|Somm[ae]|SOMM[AE]|Suma|Gesamt(ergebnis)?|GESAMT(ERGEBNIS)?|Teilergebnis)(?<!^totals?):?$/,
 ];
-/** A day of 2000 to 2099 as a spreadsheet counts days; five digits may also be how all users are named. */
-const dayNumber = /^(3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
 const maxNames = 3;
 
 export function warnOfNames(
@@ -161,9 +159,7 @@ export function warnOfNames(
   place: string,
   warn: (text: string) => void,
 ): void {
-  const days = rows.filter(({ remote_user }) => dayNumber.test(remote_user)).length;
-  const isStrange = (name: string): boolean =>
-    strangeNames.some((one) => one.test(name)) || (dayNumber.test(name) && (days < 3 || days * 2 <= rows.length));
+  const isStrange = (name: string): boolean => strangeNames.some((one) => one.test(name));
   const found = rows.flatMap(({ remote_user }, index) =>
     isStrange(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
   );

@@ -4,7 +4,7 @@ import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import { textField, type Assignment } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Invocation, Terminal } from '../context.ts';
+import type { Terminal } from '../context.ts';
 import { readSettings, settingLines, toBeAsked } from '../../jobs/settings/read-settings.ts';
 import { settingLine } from './read-settings.ts';
 
@@ -34,7 +34,8 @@ export default command({
     const values = readSettings({ words, entries, raw }, (text) => context.secrets.hide(text));
     // A read-only profile is refused before a question.
     await context.chatAccount();
-    await agreeToLoss(values, context);
+    if (values.some(({ name, value }) => name === 'enable_drafts_synchronization' && value === false))
+      context.warn('enable_drafts_synchronization=false deletes all drafts that the server keeps');
     yield* changeSettings(context.chat(), await askSecrets(values, context), context.note);
   },
 
@@ -45,20 +46,6 @@ export default command({
       status === 'set' ? settingLine(row) : `${settingLine(row)} (${status.replace('_', ' ')})`,
   },
 });
-
-/** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
-async function agreeToLoss(
-  values: readonly Assignment[],
-  { options, terminal, confirm, warn }: Invocation & Terminal,
-): Promise<void> {
-  const loses = values.some(
-    ({ name, value }) => name === 'enable_drafts_synchronization' && String(value).toLowerCase() === 'false',
-  );
-  if (!loses) return;
-  const loss = 'enable_drafts_synchronization=false deletes all drafts that the server keeps';
-  if (terminal.canAsk() && !options.yes && !options.dry_run) await confirm(`${loss}. Continue?`);
-  else warn(loss);
-}
 
 async function askSecrets(values: readonly Assignment[], { terminal }: Terminal): Promise<Assignment[]> {
   const asked: Assignment[] = [];

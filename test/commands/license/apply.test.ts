@@ -903,13 +903,9 @@ describe('what is shown', () => {
     ...['[NULL]', '\\N', '-', '--', '?', 'n.a.', 'Infinity', '[object Object]', 'TRUE', '#####', '4711.0'],
     ...['Subtotal', 'Sub-total', 'Total:', 'Zwischensumme', 'Gesamtergebnis', 'Teilergebnis', 'Sous-total', 'Sum'],
     ...['2026-03-01', '2026-03-01T00:00:00Z', '2026-03-01 00:00:00', '01/03/2026', '1.3.26', '01-Mar-2026', '12:30'],
-    ...['44621', 'Grand Total', '(empty)', "'00123"],
+    ...['Grand Total', '(empty)', "'00123"],
   ])('so is what exporters write for nothing, a sum or a date: %s', (name) => {
     expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be the name of a user`);
-  });
-
-  test('names of five digits are not days where most names are such', () => {
-    expect(warningOf(['44621', '44622', '44623', 'ada'])).toBe('');
   });
 
   test.each([
