@@ -31,6 +31,7 @@ export class Lookups {
   readonly #applications = new Map<number, ApplicationLookups>();
   readonly #owners: KeyOwners = new Map();
   readonly #listedKeys = new Map<number, Promise<Failure | undefined>>();
+  readonly #usersOfKeys = new Map<string, string>();
 
   constructor(world: LookupWorld) {
     this.#world = world;
@@ -89,13 +90,19 @@ export class Lookups {
     }
   }
 
-  /** Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows. */
+  /**
+   * Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows, and no
+   * other user of the run was shown with it.
+   */
   async whyNoKey({ remote_user, app_code }: LicenseUser, license: License): Promise<Failure | undefined> {
     const { key } = license;
     if (key === undefined || isMasked(key)) return noKey(remote_user, 'the server shows only a part of its key');
     const view = async () => this.#viewListed({ remote_user, app_code }, license, key);
     // Such a key says nothing of others.
     if (mayBeMasked(key)) return view();
+    const first = this.#usersOfKeys.get(`${app_code} ${key}`) ?? remote_user;
+    this.#usersOfKeys.set(`${app_code} ${key}`, first);
+    if (first !== remote_user) return noKey(remote_user, `the server lists the key of '${first}'`);
     const viewing = this.#listedKeys.get(app_code) ?? view();
     this.#listedKeys.set(app_code, viewing);
     const failure = await viewing;

@@ -486,6 +486,14 @@ describe('a listed value is a key if the server answers it with the license of i
     expect((await Promise.all(keys)).map((failure) => failure?.kind)).toEqual([undefined, 'incomplete', undefined]);
   });
 
+  test("one that is listed for two users is nobody else's than the first one's", async () => {
+    const { port } = await serve(named(['ada', 'bob']));
+    const lookups = lookupsAt(port);
+    expect(await lookups.whyNoKey({ remote_user: 'ada', app_code: 7 }, license('K-0'))).toBeUndefined();
+    const failure = await lookups.whyNoKey({ remote_user: 'bob', app_code: 7 }, license('K-0', 'bob'));
+    expect(failure?.message).toBe("'bob' has a license, and its key is not known: the server lists the key of 'ada'");
+  });
+
   test('it is asked for once', async () => {
     const { port, asked } = await serve(named(['ada', 'bob']));
     const lookups = lookupsAt(port);
