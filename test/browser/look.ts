@@ -141,16 +141,11 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
       expect(await at('#m4 img')).toEqual(red);
       expect(await browser.evaluate('document.querySelector("#m2 .by time").getClientRects().length === 1')).toBe(true);
       expect(await text('#m2 .content time')).toBe('Tue, 13 Jan 2026 11:30 UTC');
-      expect([await isShown('#m1 .avatar'), await isShown('#m2 .avatar'), await isShown('#m4 .avatar')]).toEqual([
-        true,
-        false,
-        true,
-      ]);
       expect(await browser.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
     },
   );
 
-  test('a formula is MathML, a kept picture opens its file, and messages of one sender have one head', async () => {
+  test('a formula is MathML, a kept picture opens its file', async () => {
     await open({});
     expect(await browser.evaluate('document.querySelector("math").getBoundingClientRect().height > 30')).toBe(true);
     expect(await browser.evaluate('document.querySelector("math mfrac").namespaceURI')).toBe(
@@ -162,9 +157,5 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
       `document.querySelector('${selector}').closest('a').getAttribute('href')`;
     expect(await browser.evaluate(hrefs('#m4 img'))).toBe('files/menu.png');
     expect(await browser.evaluate(hrefs('#m5 .preview span'))).toBe('https://chat.test/user_uploads/2/cd/y2/lost.png');
-    const heads = 'Array.from(document.querySelectorAll("article:not(.more)"), ({ id }) => id)';
-    // Edited, later, of another sender, or of another topic: each has its own.
-    expect(await browser.evaluate(heads)).toEqual(['m1', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']);
-    expect(await isShown('#m2 .by b')).toBe(false);
   });
 });

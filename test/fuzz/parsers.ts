@@ -38,7 +38,7 @@ function allowing<T>(
 
 const isSyntax = (cause: unknown): boolean => cause instanceof SyntaxError;
 const calendar = { now: () => Date.parse('2026-03-16T09:00:00Z'), checkZone: () => undefined };
-const readHtml = htmlReader({ strong: ['', ''], faint: ['', ''], time: (moment) => moment, resolve: (link) => link });
+const readHtml = htmlReader({ time: (moment) => moment, resolve: (link) => link });
 const completion = <R extends { readonly app_code?: number }>() =>
   Promise.resolve((row: R) => ({ ...row, app_code: row.app_code ?? 7 }));
 

@@ -2,11 +2,10 @@ import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
-import { type ChannelFolder, pullChannels } from '../../jobs/archive/pull-channels.ts';
+import { channelFolders, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
-import { countPlaces } from '../../jobs/archive/visibility.ts';
-import type { Rechecked } from '../../jobs/archive/recheck-archive.ts';
+import { countChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
@@ -62,45 +61,17 @@ export default command({
 
   dryRun: ['rows'],
 
-  run({ all_channels, adopt, ...values }, context) {
+  run(values, context) {
     const channel = values.folder.replace(/^#(?!narrow\/)/, '');
     if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(
         `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
         `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
-    // One for all: it asks the server for its level once, and for its users.
+    // One for all folders: it asks the server for its level once, and for its users.
     const chat = context.chat();
-    let files = 0;
-    const countFiles = (count: number): void => void (files += count);
-    const tellFiles = (): void => {
-      if (files > 0) context.conclude(`attached files that are not archived without --files: ${files}`);
-    };
-    const one = { ...context, chat: () => chat, search: privateSearch(chat), countFiles };
-    const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, one);
-    if (!all_channels)
-      return pullFolder(values, one, () => factsFor(values, one), pullerFor([values.folder])).finally(tellFiles);
-    const place = Object.keys(values).find((name) => places.test(name));
-    if (place !== undefined)
-      throw usage(
-        `--all-channels keeps a folder for each channel, and excludes --${place.replaceAll('_', '-')}`,
-        'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since, --until.',
-      );
-    let facts: Promise<AccountFacts> | undefined;
-    const factsOnce = () => (facts ??= factsFor(values, context));
-    const said = new Set<string>();
-    const note = (text: string): void => {
-      if (!said.has(text)) context.note(text);
-      said.add(text);
-    };
-    const begin = async (channels: readonly ChannelFolder[]) => {
-      const puller = await pullerFor(channels.map(({ folder }) => folder));
-      return (channel: ChannelFolder, warn: Terminal['warn']) => {
-        const own = { ...values, channel: [`id:${channel.stream_id}`], folder: channel.folder };
-        return pullFolder(own, { ...one, note, warn, isOfAll: true }, factsOnce, puller);
-      };
-    };
-    return pullChannels(chat, values.folder, begin, { ...context, concludeMore: tellFiles });
+    const one = { ...context, chat: () => chat };
+    return values.all_channels ? pullAll(values, one) : pullOne(values, one);
   },
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
@@ -112,47 +83,7 @@ export default command({
   },
 });
 
-type PulledRow = Readonly<Partial<Record<string, unknown>>> & { readonly folder: string };
-
-/** `kitchen: 8 messages, 2 new, 1 of 2 attached files kept`. */
-function pulledLine({ folder, channel, status, messages, added, files, files_kept, ...counts }: PulledRow): string {
-  const { edited, moved, gone, back } = counts;
-  const words = Object.entries({
-    new: added,
-    edited,
-    moved,
-    'no longer visible': gone,
-    'visible again': back,
-  });
-  return [
-    `${typeof channel === 'string' ? `#${channel}` : folder}: ${quantity(Number(messages ?? 0), 'message')}`,
-    ...words.flatMap(([word, count]) => (Number(count ?? 0) > 0 ? [`${String(count)} ${word}`] : [])),
-    ...(Number(files ?? 0) > 0 ? [`${String(files_kept)} of ${quantity(Number(files), 'attached file')} kept`] : []),
-    ...(typeof status === 'string' && status !== 'pulled' ? [status] : []),
-  ].join(', ');
-}
-
-/** Who pulls, once it may go on with all these folders: before anything is written. @throws Failure config, usage */
-async function agreedPuller(
-  folders: readonly string[],
-  adopt: string | undefined,
-  context: Invocation & Services & Accounts & Terminal,
-): Promise<Puller> {
-  const { site, email: account } = await context.chatAccount();
-  const user = context.options.dry_run ? undefined : await context.chat().ownUser();
-  const id = typeof user?.['user_id'] === 'number' ? { account_id: user['user_id'] } : {};
-  const puller = { site: lastingSite(context.options, site), account, ...id };
-  const others = await otherAccounts(folders, puller);
-  if (others.length === 0) return puller;
-  const owners = others.join(',');
-  if (adopt === undefined)
-    throw otherAccount({ site: puller.site, account: owners }, puller, context.again({ adopt: owners }));
-  if (!isSameName(adopt, owners)) throw usage(`--adopt: the archive belongs to ${owners}`);
-  return { ...puller, adopts: true };
-}
-
-/** A pull of cron and one by hand follow one another. */
-const mostWait = 600_000;
+type PullContext = Invocation & Services & Accounts & Terminal & Disk & Time;
 
 type PullSelection = Values<typeof selecting> & Pick<SelectionValues, 'raw_content'>;
 
@@ -161,74 +92,132 @@ type PullValues = PullSelection & {
   readonly both?: boolean;
   readonly files?: boolean;
   readonly max_file_size?: string;
+  readonly all_channels?: boolean;
+  readonly adopt?: string;
   readonly recheck?: boolean;
 };
 
-interface PullParts {
+/** What is found out once, for all folders. */
+interface PullBase {
+  readonly puller: Puller;
+  readonly facts: AccountFacts;
   readonly search: PrivateSearch;
-  /** Hears how many attached files an archive does not keep. */
-  countFiles(count: number): void;
-  readonly isOfAll?: boolean;
 }
 
+async function pullOne(values: PullValues, context: PullContext) {
+  const { unkept, ...row } = await pullFolder(values, context, await baseOf([values.folder], values, context));
+  concludeUnkept(unkept, context);
+  return row;
+}
+
+async function* pullAll(values: PullValues, context: PullContext) {
+  const place = Object.keys(values).find((name) => places.test(name));
+  if (place !== undefined)
+    throw usage(
+      `--all-channels keeps a folder for each channel, and excludes --${place.replaceAll('_', '-')}`,
+      'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since, --until.',
+    );
+  const channels = await channelFolders(context.chat(), values.folder);
+  const folders = channels.map(({ folder }) => folder);
+  const base = await baseOf(folders, values, context);
+  const said = new Set<string>();
+  const note = (text: string): void => {
+    if (!said.has(text)) context.note(text);
+    said.add(text);
+  };
+  let files = 0;
+  yield* pullChannels(channels, context, async ({ stream_id, folder }, warn) => {
+    const own = { ...values, channel: [`id:${stream_id}`], folder };
+    const { unkept, ...row } = await pullFolder(own, { ...context, note, warn }, base);
+    files += unkept;
+    return row;
+  });
+  concludeUnkept(files, context);
+}
+
+function concludeUnkept(files: number, { conclude }: Terminal): void {
+  if (files > 0) conclude(`attached files that are not archived without --files: ${files}`);
+}
+
+type PulledRow = Readonly<Partial<Record<string, unknown>>> & { readonly folder: string };
+
+/** `kitchen: 8 messages, 2 new, 1 of 2 attached files kept`. */
+function pulledLine({ folder, channel, status, messages, added, files, files_kept, ...counts }: PulledRow): string {
+  const { edited, moved, gone, back } = counts;
+  const words = { new: added, edited, moved, 'no longer visible': gone, 'visible again': back };
+  return [
+    `${typeof channel === 'string' ? `#${channel}` : folder}: ${quantity(Number(messages ?? 0), 'message')}`,
+    ...Object.entries(words).flatMap(([word, count]) => (Number(count ?? 0) > 0 ? `${String(count)} ${word}` : [])),
+    ...(Number(files ?? 0) > 0 ? [`${String(files_kept)} of ${quantity(Number(files), 'attached file')} kept`] : []),
+    ...(typeof status === 'string' && status !== 'pulled' ? [status] : []),
+  ].join(', ');
+}
+
+/** What is the same for all these folders: before anything is written. @throws Failure config, usage */
+async function baseOf(folders: readonly string[], values: PullValues, context: PullContext): Promise<PullBase> {
+  const { adopt } = values;
+  const { site, email: account } = await context.chatAccount();
+  const user = context.options.dry_run ? undefined : await context.chat().ownUser();
+  const id = typeof user?.['user_id'] === 'number' ? { account_id: user['user_id'] } : {};
+  const puller = { site: lastingSite(context.options, site), account, ...id };
+  const others = await otherAccounts(folders, puller);
+  const base = { facts: await factsFor(values, context), search: privateSearch(context.chat()) };
+  if (others.length === 0) return { puller, ...base };
+  const owners = others.join(',');
+  if (adopt === undefined)
+    throw otherAccount({ site: puller.site, account: owners }, puller, context.again({ adopt: owners }));
+  if (!isSameName(adopt, owners)) throw usage(`--adopt: the archive belongs to ${owners}`);
+  return { puller: { ...puller, adopts: true }, ...base };
+}
+
+/** A pull of cron and one by hand follow one another. */
+const mostWait = 600_000;
+
+/** `unkept`: attached files of an archive that keeps none. */
 async function pullFolder(
-  { folder, both, recheck, files, max_file_size, ...values }: PullValues,
-  context: Invocation & Services & Accounts & Terminal & Disk & Time & PullParts,
-  factsOf: () => Promise<AccountFacts>,
-  puller: Puller | Promise<Puller>,
+  {
+    folder,
+    both,
+    recheck = false,
+    files,
+    max_file_size,
+    all_channels: isOfAll = false,
+    adopt: _,
+    ...values
+  }: PullValues,
+  context: PullContext,
+  { puller, facts, search }: PullBase,
 ) {
   const { raw_content, ...typed } = values;
   const chosen = [...namesIn(typed).map((name) => flagOf(name, selectionOptions[name])), 'all-channels'];
-  const [who, facts] = [await puller, await factsOf()];
   let selection: MessageSelection | undefined;
   const order = {
-    ...who,
+    ...puller,
     options: typed,
     files,
     again: context.again(Object.fromEntries(chosen.map((flag) => [flag, undefined])), [folder]),
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
   };
-  if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
+  if (context.options.dry_run) return { folder, ...(await planPull(folder, order)), unkept: 0 };
   const chat = context.chat();
   const waiting = (holder: string): void => context.say(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
-    const parts = { ...context, ...context.clock, ...context.record };
-    const { added, rechecked } = await pullArchive(chat, archive, order, { ...parts, isRecheck: recheck === true });
-    const changes = rechecked && tellChanges(rechecked, context);
+    const parts = { ...context, ...context.clock, ...context.record, search, isOfAll, isRecheck: recheck };
+    const { added, rechecked } = await pullArchive(chat, archive, order, parts);
+    const changes = rechecked && countChanges(rechecked, context);
     const limits = { which: recheck ? 'all' : 'changed', maxFileSize: maxFileBytes(max_file_size) } as const;
     const kept = await keepFiles(chat, archive, limits, parts);
-    if (!archive.head?.files) context.countFiles(kept.files);
     if (archive.head?.history_limited) context.warn(limitedHistory);
-    return { folder, messages: countMessages(archive), added, ...changes, ...kept };
+    const unkept = archive.head?.files ? 0 : kept.files;
+    return { folder, messages: countMessages(archive), added, ...changes, ...kept, unkept };
   } catch (cause) {
     throw await withNearNames(cause, selection?.narrow ?? [], chat);
   } finally {
     await archive.close();
   }
 }
-
-/** Says what is no longer visible, and counts what a recheck saw for the first time. */
-function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: Terminal) {
-  const { limit, 'no-access': barred, account, unknown } = gone;
-  if (limit > 0)
-    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
-  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
-  if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
-  if (unsearched > 0)
-    warn(
-      `messages that are no longer visible were not searched for in ${unsearched} private channels: too many requests`,
-    );
-  if (unknown > 0)
-    note(`${messagesText(unknown)} no longer visible: deleted, or moved where this account cannot see them`);
-  const moved = countPlaces(changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
-  if (moved !== '') note(`moved to ${moved}`);
-  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
-  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
-}
-
-const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** An archive without a range is of everything. */
 function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {

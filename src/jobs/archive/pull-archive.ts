@@ -1,15 +1,13 @@
 // A pull brings an archive up to date: it adds, part by part, what the archive lacks of its selection. A recheck reads
 // all of the selection, and compares what the archive holds.
-import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
-import { findMessages, type MessageChat } from '../messages/messages-by-ids.ts';
+import { lastIdOf } from '../../store/archive/part.ts';
+import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { unorderedTimes } from '../messages/messages-by-time.ts';
 import { changedView, refuseIgnored } from '../messages/places.ts';
-import { channelsIn } from '../messages/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf, messagesAmong, newPages, wholePages } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
@@ -85,7 +83,7 @@ async function completeForms(
   chat: MessageChat,
   archive: OpenArchive,
   head: ArchiveHead,
-  { isRecheck, note, search }: PullRun,
+  { isRecheck, note }: PullRun,
 ): Promise<void> {
   for (const part of [...archive.parts])
     for (const form of head.forms) {
@@ -94,25 +92,6 @@ async function completeForms(
       if (file !== undefined && problem !== undefined) throw damagedFile(archive.folder, { file, problem });
       if (file !== undefined) continue;
       note(`part ${part.part}: fetching the ${form} form of ${quantity(part.count, 'message')}`);
-      await archive.addForm(part, form, await formOf(chat, selectionIn(head), part, form, search));
+      await archive.addForm(part, form, await messagesAmong(chat, selectionIn(head), part.ids, form));
     }
-}
-
-/** The messages of a part in another form, where the server still shows them. */
-async function formOf(
-  chat: MessageChat,
-  selection: ReturnType<typeof selectionIn>,
-  { ids }: ArchivePart,
-  form: ArchiveForm,
-  search: RecheckParts['search'],
-): Promise<RawMessage[]> {
-  const shown = new Map<number, RawMessage>();
-  const take = (message: RawMessage): void => void shown.set(message.id, message);
-  const missing = (): number[] => ids.filter((id) => !shown.has(id));
-  const query = { ...selection.form, ...markdownOf(form) };
-  for (const message of await messagesAmong(chat, selection, ids, form)) take(message);
-  for (const channel of [...channelsIn(selection.narrow), undefined])
-    for await (const message of findMessages(chat, query, channel, missing())) take(message);
-  await search.find(query, missing(), take);
-  return ids.flatMap((id) => shown.get(id) ?? []);
 }

@@ -14,15 +14,10 @@ import type { WorkMessages } from '../work/work-messages.ts';
  * the reason of Ctrl-C or the deadline
  */
 export async function* pullChannels<R extends object>(
-  chat: Pick<ChatApi, 'channels'>,
-  folder: string,
-  begin: (
-    channels: readonly ChannelFolder[],
-  ) => Promise<(channel: ChannelFolder, warn: WorkMessages['warn']) => Promise<R>>,
-  { signal, warn, conclude, concludeMore }: ChannelMessages,
+  channels: readonly ChannelFolder[],
+  { signal, warn, conclude }: Pick<WorkMessages, 'warn' | 'conclude'> & { readonly signal: AbortSignal },
+  pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
 ) {
-  const channels = await channelFolders(chat, folder);
-  const pull = await begin(channels);
   let [failed, hidden] = [0, 0];
   let hint = runAgain;
   for (const [index, channel] of channels.entries()) {
@@ -55,15 +50,8 @@ export async function* pullChannels<R extends object>(
     }
   }
   const counted = [quantity(channels.length, 'channel'), ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
-  concludeMore();
   if (failed === 0) conclude(counted);
   else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
-}
-
-interface ChannelMessages extends Pick<WorkMessages, 'warn' | 'conclude'> {
-  readonly signal: AbortSignal;
-  /** Says what was counted over all channels. */
-  concludeMore(): void;
 }
 
 const runAgain = 'Run the same command again: it continues.';

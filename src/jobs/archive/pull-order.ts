@@ -35,14 +35,14 @@ export type PullChat = Pick<ChatApi, 'level' | 'organization' | 'channels'>;
 
 /** What a pull would do; asks and writes nothing. @throws Failure as `headFor`; usage for a folder of other files */
 export async function planPull(folder: string, order: PullOrder) {
-  if (!(await readHead(folder))) {
+  const head = await readHead(folder);
+  if (!head) {
     await refuseOtherFiles(folder);
     order.selection();
     return { messages: 0, status: 'would be created' } as const;
   }
-  const archive = await readArchive(folder);
-  refuseOtherOrder(archive.head, folder, order);
-  return { messages: countMessages(archive), status: 'would be continued' } as const;
+  refuseOtherOrder(head, folder, order);
+  return { messages: countMessages(await readArchive(folder)), status: 'would be continued' } as const;
 }
 
 /** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */

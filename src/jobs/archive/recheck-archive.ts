@@ -1,16 +1,17 @@
 // A recheck compares each archived message with what the server shows now, and records what differs
 // (docs/archive-format.md, Changes).
 import type { Message, RawMessage } from '../../api/chat/chat-messages.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
 import { hasId, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import { selectionIn } from './pull-order.ts';
 import { markdownOf } from './pull-pages.ts';
-import { reasons } from './visibility.ts';
+import { countPlaces, reasons } from './visibility.ts';
 
 export interface RecheckParts {
   now(): Milliseconds;
@@ -130,6 +131,28 @@ export class Recheck {
     }
     return states;
   }
+}
+
+/** Says what is no longer visible, and counts what a recheck saw for the first time. */
+export function countChanges(
+  { changes, gone, unsearched }: Rechecked,
+  { note, warn }: Pick<WorkMessages, 'note' | 'warn'>,
+) {
+  for (const [why, say, words] of [
+    ['limit', warn, 'no longer visible: the plan of the organization hides messages of their age'],
+    ['no-access', warn, 'no longer visible, nor is anything else of their channels'],
+    ['account', note, 'not visible to this account: the one before it saw them'],
+    ['unknown', note, 'no longer visible: deleted, or moved where this account cannot see them'],
+  ] as const)
+    if (gone[why] > 0) say(`${quantity(gone[why], 'archived message is', 'archived messages are')} ${words}`);
+  if (unsearched > 0)
+    warn(
+      `messages that are no longer visible were not searched for in ${unsearched} private channels: too many requests`,
+    );
+  const moved = countPlaces(changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
+  if (moved !== '') note(`moved to ${moved}`);
+  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
+  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
 }
 
 /** What is otherwise than the archive has it of a message that is shown. */

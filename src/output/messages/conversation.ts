@@ -1,4 +1,3 @@
-import type { ChalkInstance } from 'chalk';
 import { replaceUploads } from '../../schema/upload.ts';
 import { asObject, cellText } from '../columns.ts';
 import { painter } from '../paint.ts';
@@ -20,8 +19,6 @@ export function conversation({ width, color, links, zoneMark }: ConversationLook
   let base = '';
   const clock = clockOf(zoneMark);
   const readHtml = htmlReader({
-    strong: surroundings(paint.bold),
-    faint: surroundings(paint.dim),
     resolve: (link) => (!URL.canParse(link) && URL.canParse(link, base) ? new URL(link, base).href : link),
     time(moment) {
       const date = new Date(moment);
@@ -66,8 +63,7 @@ export function conversation({ width, color, links, zoneMark }: ConversationLook
 
 /** Reads the text of a message as one line without style, from HTML or from its Markdown source. */
 export function messageText(): (message: MessageFields) => string {
-  const plainStyle = { strong: ['', ''], faint: ['', ''] } as const;
-  const readHtml = htmlReader({ ...plainStyle, resolve: (link) => link, time: (moment) => moment });
+  const readHtml = htmlReader({ resolve: (link) => link, time: (moment) => moment });
   return (message) => {
     const { content, mark = '' } = renderedOf(message);
     return `${isHtml(message) ? readHtml(content) : content} ${mark}`.replace(/\s+/g, ' ').trim();
@@ -85,10 +81,4 @@ function clockOf(zoneMark = () => '') {
     },
     time: (date: Date): string => `${time.format(date)}${zoneMark()}`,
   };
-}
-
-/** The escape sequences before and after a text; none without colour. */
-function surroundings(style: ChalkInstance): readonly [string, string] {
-  const [before = '', after = ''] = style('|').split('|');
-  return [before, after];
 }

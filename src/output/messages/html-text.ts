@@ -3,88 +3,52 @@ import { plainLines } from '../plain.ts';
 import { isObject } from '../../core/json.ts';
 import { characterOf, droppedTags, sourceAttributes } from './message-parts.ts';
 
-/** How emphasis is written: each opens with the first text and closes with the second. */
 interface TextStyle {
-  readonly strong: readonly [string, string];
-  readonly faint: readonly [string, string];
   /** The text of a moment (RFC 3339), in the reader's own time. */
   readonly time: (moment: string) => string;
   /** Makes a relative link absolute. */
   readonly resolve: (link: string) => string;
 }
 
-/** Reads a message's HTML as harmless lines of text. Make one for many messages: the library compiles its options. */
-export function htmlReader(style: TextStyle): (html: string) => string {
-  const convert = compile(optionsFor(style));
-  const emphasis = [...style.strong, ...style.faint];
-  return (html) =>
-    plainLines(convert(withoutOwnNames(html.replace(marks, '')))).replace(
-      marks,
-      (mark) => emphasis[marked.indexOf(mark)] ?? '',
-    );
-}
-
-/** The library looks tags up in a plain object, which has a property of that name. */
-function withoutOwnNames(html: string): string {
-  return html.replace(/<(\/?)constructor\b/gi, '<$1span');
-}
-
-/** Noncharacters of Unicode mark emphasis until the text is escaped, so that only our own escape sequences remain. */
-const [strongOn, strongOff, faintOn, faintOff] = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3'];
-const marked = [strongOn, strongOff, faintOn, faintOff];
-const marks = /[\ufdd0-\ufdd3]/g;
-
 /** Deeper nesting than any message has would exhaust the stack. */
 const maxDepth = 40;
 
-function optionsFor(style: TextStyle): HtmlToTextOptions {
-  return { wordwrap: false, limits: { maxDepth, maxInputLength: Infinity }, formatters: formatters(style), selectors };
+/** Reads a message's HTML as harmless lines of text. Make one for many messages: the library compiles its options. */
+export function htmlReader(style: TextStyle): (html: string) => string {
+  const limits = { maxDepth, maxInputLength: Infinity };
+  const convert = compile({ wordwrap: false, limits, formatters: formatters(style), selectors });
+  // The library looks tags up in a plain object, which has a property of that name.
+  return (html) => plainLines(convert(html.replace(/<(\/?)constructor\b/gi, '<$1span')));
 }
 
 const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 const list = { leadingLineBreaks: 1, trailingLineBreaks: 2 };
-const strong = { prefix: strongOn, suffix: strongOff };
 
 const selectors: HtmlToTextOptions['selectors'] = [
-  { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
   { selector: 'ul', options: { ...list, itemPrefix: '• ' } },
   { selector: 'ol', format: 'numbered', options: list },
   { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
+  { selector: 'div.spoiler-content', format: 'blockquote', options: { ...block, trimEmptyLines: true } },
   { selector: 'hr', options: { ...block, length: 3 } },
   { selector: 'table', format: 'block', options: block },
   { selector: 'tr', format: 'row' },
-  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'title' })),
-  ...['strong', 'b', 'span.user-mention', 'span.user-group-mention', 'span.topic-mention'].map((selector) =>
-    surround(selector, strong),
-  ),
-  surround('del', { prefix: '~~', suffix: '~~' }),
-  surround('code', { prefix: '`', suffix: '`' }),
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => {
+    return { selector, options: { uppercase: false, leadingLineBreaks: 2, trailingLineBreaks: 1 } };
+  }),
+  { selector: 'del', format: 'inlineSurround', options: { prefix: '~~', suffix: '~~' } },
+  { selector: 'code', format: 'inlineSurround', options: { prefix: '`', suffix: '`' } },
   { selector: 'pre', format: 'code' },
   { selector: 'a', format: 'link' },
-  { selector: 'img', format: 'picture' },
-  ...['audio', 'video'].map((selector) => ({ selector, format: 'recording' })),
+  ...['img', 'audio', 'video', 'div.message_inline_image'].map((selector) => ({ selector, format: 'media' })),
   { selector: 'span.emoji', format: 'emoji' },
   { selector: 'time', format: 'moment' },
   { selector: 'span.katex', format: 'formula' },
   { selector: 'div.spoiler-header', format: 'spoilerHeader' },
-  { selector: 'div.spoiler-content', format: 'spoilerContent' },
-  { selector: 'div.message_inline_image', format: 'preview' },
   ...['div.message_embed', ...droppedTags].map((selector) => ({ selector, format: 'skip' })),
 ];
 
-function surround(selector: string, options: { prefix: string; suffix: string }) {
-  return { selector, format: 'inlineSurround', options };
-}
-
 function formatters(style: TextStyle): Record<string, FormatCallback> {
   return {
-    title(element, walk, builder) {
-      builder.openBlock({ leadingLineBreaks: 2 });
-      builder.addLiteral(strongOn);
-      walk(element.children, builder);
-      builder.addLiteral(strongOff);
-      builder.closeBlock({ trailingLineBreaks: 1 });
-    },
     row(element, walk, builder) {
       builder.openBlock({ leadingLineBreaks: 1 });
       const cells = childrenOf(element).filter(({ name }) => name === 'td' || name === 'th');
@@ -106,17 +70,19 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     link(element, walk, builder) {
       walk(element.children, builder);
       const target = style.resolve(attribute(element, 'href'));
-      if (isWorthShowing(target, element)) builder.addLiteral(` ${faintOn}<${target}>${faintOff}`);
+      if (isWorthShowing(target, element)) builder.addLiteral(` <${target}>`);
     },
-    picture(element, _walk, builder) {
-      if (hasClass(element, 'emoji')) builder.addInline(attribute(element, 'alt'));
+    /** A picture or a recording, or the preview of one, which is in a link to it. */
+    media(element, _walk, builder) {
+      const link = [...nodesIn(element)].find(({ name }) => name === 'a');
+      const named = element.name === 'div' || element.name === 'img' ? 'image' : element.name;
+      const kind = /video/.test(attribute(element, 'class')) ? 'video' : named;
+      const source = style.resolve(link ? attribute(link, 'href') : sourceOf(element));
+      const shown = source === '' ? `[${kind}]` : `[${kind}: ${source}]`;
+      if (element.name === 'div') builder.openBlock(block);
       // Words on either side keep a blank; at the beginning of a line it goes.
-      else builder.addInline(` [image: ${style.resolve(sourceOf(element))}] `);
-    },
-    recording(element, _walk, builder) {
-      const source = sourceOf(element);
-      builder.addInline(attribute(element, 'title') || `[${element.name}]`);
-      if (source !== '') builder.addLiteral(` ${faintOn}<${style.resolve(source)}>${faintOff}`);
+      builder.addInline(hasClass(element, 'emoji') ? attribute(element, 'alt') : ` ${shown} `);
+      if (element.name === 'div') builder.closeBlock(block);
     },
     emoji(element, _walk, builder) {
       builder.addInline(emojiOf(attribute(element, 'class')) ?? textIn(element));
@@ -131,19 +97,7 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     },
     spoilerHeader(element, _walk, builder) {
       builder.openBlock({ leadingLineBreaks: 1 });
-      builder.addInline(`[Spoiler] ${strongOn}${textIn(element).trim()}${strongOff}`);
-      builder.closeBlock({ trailingLineBreaks: 1 });
-    },
-    spoilerContent(element, walk, builder) {
-      builder.openBlock({ leadingLineBreaks: 1, reservedLineLength: 2 });
-      walk(element.children, builder);
-      builder.closeBlock({ trailingLineBreaks: 1, blockTransform: (text) => text.replace(/^/gm, '| ') });
-    },
-    preview(element, _walk, builder) {
-      const [link] = [...nodesIn(element)].filter(({ name }) => name === 'a');
-      const kind = /video/.test(attribute(element, 'class')) ? 'video' : 'image';
-      builder.openBlock({ leadingLineBreaks: 1 });
-      builder.addInline(`[${kind}: ${style.resolve(link ? attribute(link, 'href') : '')}]`);
+      builder.addInline(`[Spoiler] ${textIn(element).trim()}`);
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
   };

@@ -22,13 +22,11 @@ export function shownMessage(message: MessageFields) {
     channel,
     topic,
     heading: channel + between + topic,
-    user: sender_id,
     sender: textOf(sender_full_name) || textOf(sender_email) || `user ${textOf(sender_id)}`,
     /** When it was sent in UTC, RFC 3339; empty where the message does not say so. */
     moment,
     day: moment.slice(0, 10),
     time: moment.slice(11, 16),
-    seconds: Number(message['timestamp']),
     marks: marksOf(message),
     ...renderedOf(message),
     isHtml: isHtml(message),

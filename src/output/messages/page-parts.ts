@@ -13,19 +13,10 @@ header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; 
 .warning { border-left: 4px solid #d97706; padding: .3rem .7rem; background: var(--box); }
 h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
 h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; white-space: nowrap; }
-article { position: relative; display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .5rem .3rem .1rem; border-radius: .4rem; }
+article { padding: .5rem .3rem .1rem; border-radius: .4rem; }
 article:target { background: var(--mark); }
-.avatar { grid-row: span 3; width: 2.2rem; height: 2.2rem; border-radius: .4rem; color: #fff; font-size: .85rem; font-weight: 600; display: grid; place-items: center; }
-.c0 { background: #b4232a; } .c1 { background: #a14a00; } .c2 { background: #7a5c00; } .c3 { background: #45680a; }
-.c4 { background: #12703a; } .c5 { background: #0b6e6e; } .c6 { background: #0f62a8; } .c7 { background: #4350c0; }
-.c8 { background: #7040b8; } .c9 { background: #9b2f93; } .c10 { background: #a82a63; } .c11 { background: #5b6470; }
 .by { overflow-wrap: anywhere; } .by time, .by span, .by a { color: var(--faint); font-size: .85rem; margin-left: .5rem; }
 .by a { text-decoration: none; } .by a:hover { text-decoration: underline; }
-.more { padding-top: 0; }
-.more :is(.avatar, .by b, .by a[rel]) { display: none; }
-.more .by { grid-area: 1 / 1; text-align: right; } .more .by time { margin: 0; font-size: .7rem; } .by time { white-space: nowrap; }
-.more .content { grid-area: 1 / 2; } .more .reactions { grid-column: 2; }
-.more:is(:hover, :focus-within, :target) .by a[rel] { display: inline; position: absolute; top: 0; right: .3rem; padding: 0 .3rem; background: var(--back); z-index: 1; }
 .content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; } .content time { background: var(--box); border-radius: .2rem; padding: 0 .25rem; white-space: nowrap; }
 .content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
 .content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
@@ -52,7 +43,7 @@ nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; 
 @media print {
   :root { color-scheme: light; }
   nav.pages, .by a[rel] { display: none; } body { max-width: none; padding: 0; } article { break-inside: avoid; } h2 { break-after: avoid; } a { color: inherit; } pre { white-space: pre-wrap; }
-  .avatar, h2, pre, code, .content time { print-color-adjust: exact; }
+  h2, pre, code, .content time { print-color-adjust: exact; }
 }
 @media print { details::details-content { content-visibility: visible; } }
 `;

@@ -29,9 +29,8 @@ export function page(head: PageHead): PageForm {
     conversations.set(heading, { ...known, messages: known.messages + 1, last: day });
     const content = contentOf(shown, sanitized);
     const title = `<h2><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
-    const isMore = isSame && continues(shown, before);
     before = shown;
-    const article = articleOf(id, shown, { url: head.urlOf(message), content, isMore });
+    const article = articleOf(id, shown, head.urlOf(message), content);
     return open() + (isSame ? '' : title) + article;
   };
   const end = (): string => open() + footOf(conversations, head);
@@ -40,19 +39,11 @@ export function page(head: PageHead): PageForm {
 
 const beginning = ['<p>Times are UTC. <a href="#conversations">Conversations</a></p></header>', '<main>'];
 
-/** Seconds between two messages of one sender that stand under one head. */
-const longestPause = 600;
-
-/** A message of the same sender soon after, with nothing to say beside the name, needs no head of its own. */
-function continues({ user, sender, seconds, marks }: ShownMessage, before: ShownMessage | undefined) {
-  const isSameSender = user === before?.user && sender === before?.sender;
-  return isSameSender && seconds - before.seconds <= longestPause && marks.length === 0;
-}
-
 function articleOf(
   id: string,
-  { user, sender, moment, time, marks, reactions, isAction, isHtml }: ShownMessage,
-  { url, content, isMore }: { readonly url: string | undefined; readonly content: string; readonly isMore: boolean },
+  { sender, moment, time, marks, reactions, isAction, isHtml }: ShownMessage,
+  url: string | undefined,
+  content: string,
 ): string {
   const by = [
     `<b><bdi>${escaped(sender)}</bdi></b>`,
@@ -61,11 +52,8 @@ function articleOf(
     ...(url === undefined ? [] : [`<a href="${escaped(url)}" rel="noopener noreferrer">open in the chat</a>`]),
   ].join('');
   const given = reactions.map(({ emoji, count }) => `<li>${escaped(emoji)} ${count}</li>`);
-  // One of the twelve colours of the style sheet: the same for the same sender.
-  const colour = typeof user === 'number' ? Math.abs(Math.trunc(user)) % 12 : sender.length % 12;
   return [
-    `<article id="${escaped(id)}"${isMore ? ' class="more"' : ''}>`,
-    `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender)}</div>`,
+    `<article id="${escaped(id)}">`,
     `<div class="by">${by}</div>`,
     `<div class="content${isAction && isHtml ? ' action' : ''}" dir="auto">${content}</div>`,
     given.length === 0 ? '' : `<ul class="reactions">${given.join('')}</ul>`,
@@ -94,10 +82,4 @@ function footOf(conversations: PageForm['conversations'], { pages }: PageHead): 
     '</html>',
     '',
   ].join('\n');
-}
-
-function initialsOf(sender: string): string {
-  const words = sender.match(/[\p{L}\p{N}]+/gu) ?? [];
-  const letters = [words.slice(0, 1), words.slice(1).slice(-1)].flat().map((word) => /^./u.exec(word)?.[0] ?? '');
-  return escaped(letters.join('').toUpperCase() || '?');
 }

@@ -44,12 +44,6 @@ const mathTags = (
   'mmultiscripts mprescripts mtable mtr mtd menclose'
 ).split(' ');
 
-/** Attributes that place the parts of a formula; none of them leads anywhere. */
-const mathAttributes = (
-  'display displaystyle scriptlevel mathvariant stretchy fence separator form accent accentunder lspace rspace minsize maxsize movablelimits ' +
-  'width height depth linethickness columnalign columnspacing rowspacing encoding'
-).split(' ');
-
 /** Classes that the style sheet of the page knows. */
 const classes = {
   span: ['user-mention', 'user-group-mention', 'topic-mention', 'silent', 'emoji', 'highlight', 'tex-error'],
@@ -80,7 +74,8 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       ol: ['start'],
       span: ['title'],
       img: ['src', 'alt', 'loading'],
-      ...Object.fromEntries(mathTags.map((tag) => [tag, mathAttributes])),
+      math: ['display'],
+      annotation: ['encoding'],
     },
     // No attribute holds a style; without this the sanitizer loads a parser of CSS.
     parseStyleAttributes: false,

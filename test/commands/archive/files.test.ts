@@ -570,7 +570,7 @@ describe('files that stand in a message without a link', () => {
     expect(page).toContain(`<img src="${fileOf['plan.png']}" alt="plan.png" loading="lazy" />`);
     expect(page).toContain(`![demo.mp4](<a href="${fileOf['demo.mp4']}">/user_uploads/2/a3/demo.mp4</a>)`);
     const text = readFileSync(join(folder, '..', 'text.txt'), 'utf8');
-    expect(text).toContain(`voice.mp3 <archive/${fileOf['voice.mp3']}>`);
+    expect(text).toContain(`[audio: archive/${fileOf['voice.mp3']}]`);
     expect(text).toContain(`[image: archive/${fileOf['plan.png']}]`);
     expect(text).toContain(`![demo.mp4](archive/${fileOf['demo.mp4']})`);
     expect([page, text].map((one) => one.match(/user_uploads/g)?.length ?? 0)).toEqual([4, 0]);
@@ -593,7 +593,7 @@ describe('files that stand in a message without a link', () => {
     const { stdout } = await run('messages fetch --channel general --topic plans -o text');
 
     expect(service.state.topic('general', 'plans')).toHaveLength(5);
-    expect(stdout).toMatch(/voice\.mp3 <http:[^>]*\/user_uploads\/2\/a1\/voice\.mp3>/);
+    expect(stdout).toMatch(/\[audio: http:[^\]]*\/user_uploads\/2\/a1\/voice\.mp3\]/);
     expect(stdout).toMatch(/\[image: http:[^\]]*\/user_uploads\/2\/a2\/plan\.png\]/);
   });
 });

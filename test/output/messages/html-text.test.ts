@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { htmlReader } from '../../../src/output/messages/html-text.ts';
 
-const read = htmlReader({ strong: ['', ''], faint: ['', ''], time: (moment) => moment, resolve: (link) => link });
+const read = htmlReader({ time: (moment) => moment, resolve: (link) => link });
 
 test('each row of a table is a line', () => {
   const html =
@@ -36,7 +36,7 @@ test.each([
 test.each([
   [
     '<p><audio controls src="/user_uploads/2/x/v.mp3" title="voice.mp3"></audio></p>',
-    'voice.mp3 </user_uploads/2/x/v.mp3>',
+    '[audio: /user_uploads/2/x/v.mp3]',
   ],
   ['<p><audio controls></audio></p>', '[audio]'],
   [
