@@ -183,10 +183,11 @@ function cellReader(
   const reader = peopleReader({ show, zoneMark }, messageText);
   const read = (value: unknown, column: string, row: unknown): Cell => {
     const { as: shape, empty = '' } = rulesOf(show, column) ?? {};
-    const text = reader(value, column, row);
-    if (text !== undefined) return cellOf(text, shape === 'message' ? 'flowing' : 'fixed');
+    const shown = reader(value, column, row);
+    if (shown !== undefined) return cellOf(shown, shape === 'message' ? 'flowing' : 'fixed');
     if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
-    return cellOf(value === '' ? empty : cellText(value), kindOf(value));
+    const text = Array.isArray(value) ? value.map(cellText).join(', ') : cellText(value);
+    return cellOf(text === '' ? empty : text, kindOf(value));
   };
   return (row: unknown, columns: readonly string[]): readonly Cell[] =>
     cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));

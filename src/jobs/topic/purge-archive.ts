@@ -171,7 +171,7 @@ export class PurgeArchive {
       messages: ids.length,
     });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
-    if (ids.length > 0) say(`topic '${label}' is archived and verified in ${folder}; ${reading}`);
+    if (ids.length > 0) say(`topic '${label}' is archived and verified; ${reading}`);
   }
 
   /** The source last. */

@@ -159,7 +159,7 @@ async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise
   for (const { channel, topic_name } of named)
     for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
   const earlier = named.flatMap(({ topic_name, ended }) =>
-    ended ? `; a run that ended ${ended.finished} deleted ${ended.deleted} of '${topic_name}'` : [],
+    ended ? `; a run that ended ${ended.finished.slice(0, 16)}Z deleted ${ended.deleted} of '${topic_name}'` : [],
   );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
   const list = `List the topics: ${topicListLine(missing[0]?.channel ?? { stream_id: 0 })}`;

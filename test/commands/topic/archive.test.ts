@@ -85,7 +85,7 @@ describe('topic delete archives', () => {
     expect(folder).toMatch(/[/\\]5-lunch-[0-9a-f]{8}$/);
     for (const form of ['rendered', 'source']) expect(idsIn(folder, form)).toEqual(idsBetween(1, 2500));
     const reading = `chatelaine archive export ${shellWord(folder)} --output text`;
-    expect(stderr).toContain(`topic 'lunch' is archived and verified in ${folder}; to read it:\n  ${reading}\n`);
+    expect(stderr).toContain(`topic 'lunch' is archived and verified; to read it:\n  ${reading}\n`);
     const read = await server.run(`archive export ${folder} --output text`);
     expect({ exitCode: read.exitCode, isEmpty: read.stdout === '' }).toEqual({ exitCode: 0, isEmpty: false });
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });

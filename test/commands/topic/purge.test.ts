@@ -252,7 +252,7 @@ describe('what a crash leaves', () => {
     expect({ exitCode, message: error?.message }).toEqual({
       exitCode: 5,
       message:
-        "no messages in the topic 'lunch': nothing more was deleted; a run that ended 2026-03-01T12:00:00.000Z deleted 60 of 'lunch'",
+        "no messages in the topic 'lunch': nothing more was deleted; a run that ended 2026-03-01T12:00Z deleted 60 of 'lunch'",
     });
   });
 
