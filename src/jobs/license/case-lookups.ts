@@ -3,12 +3,13 @@ import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
-import { after, answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
+import { answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { nextStep } from './next-step.ts';
 import { pauseAfter } from './pending-writes.ts';
+import type { Places } from './places.ts';
 
 export class CaseLookups {
   readonly #ports: GivePorts;
@@ -19,7 +20,7 @@ export class CaseLookups {
 
   async perform(one: Case, step: LookUpStep | { readonly do: 'view key'; readonly code: string }): Promise<Case> {
     if (step.do === 'look up') return step.when === 'now' ? this.see(one, -Infinity) : this.#untilSettled(one);
-    return after(one, { event: 'key viewed', key: await this.#ports.lookups.viewAnswered(one.asked, step.code) });
+    return { ...one, key: await this.#ports.lookups.viewAnswered(one.asked, step.code) };
   }
 
   async #untilSettled(one: Case): Promise<Case> {
@@ -49,10 +50,10 @@ export class CaseLookups {
   }
 
   /** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
-  async see(one: Case, due: Milliseconds): Promise<Case> {
+  async see(one: Case, due: Milliseconds, read: Places['read'] = (work) => this.#read(one, work)): Promise<Case> {
     const { rules, lookups, names, placesOf } = this.#ports;
     try {
-      const { sentAt, ...result } = await placesOf(one.asked.app_code).read(() => lookups.lookUp(one.asked, names));
+      const { sentAt, ...result } = await read(() => lookups.lookUp(one.asked, names));
       const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
       return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await this.#withHistory(one, result, sentAt);
     } catch (failure) {
@@ -62,6 +63,10 @@ export class CaseLookups {
       if (!isOptional && placesOf(one.asked.app_code).isEndedBy(failure)) this.#ports.state.stop(failure);
       return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
     }
+  }
+
+  #read<T>({ asked }: Case, work: () => Promise<T>): Promise<T> {
+    return this.#ports.placesOf(asked.app_code).read(work);
   }
 
   /** The history may know of a license that the lookup does not show. */
@@ -79,5 +84,5 @@ export class CaseLookups {
 }
 
 function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
-  return after(one, { event: 'looked up', seen: { ...seen, by: 'lookup' } });
+  return { ...one, seen: { ...seen, by: 'lookup' } };
 }

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import { noWrites, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
+import type { KnownWrites, OpenWrite } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import type { Licenses } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
@@ -39,8 +39,6 @@ export interface Case {
   readonly sent: SentCreation | undefined;
   /** The licenses that were there before the first POST of this run; undefined: that is not known. */
   readonly before: ReadonlySet<string> | undefined;
-  /** The last four characters of the key that an earlier run was answered. */
-  readonly openEnd: string | undefined;
   /** Writes in a row without an answer, those of earlier runs included. */
   readonly unanswered: number;
   /** The response to a GET of the answered key. */
@@ -71,44 +69,22 @@ type LastRequest =
   /** `unknown`: it may have been processed all the same. */
   | { readonly event: 'refused' | 'unknown'; readonly failure: Failure; readonly listed?: License | undefined };
 
-export type CaseEvent =
-  | { readonly event: 'locked'; readonly recorded: KnownWrites }
-  | { readonly event: 'agreed' }
-  | { readonly event: 'recalled'; readonly known: HistoryEntry }
-  | { readonly event: 'looked up'; readonly seen: SeenUser }
-  | { readonly event: 'posted'; readonly sent: SentCreation; readonly before: Case['before'] }
-  | { readonly event: 'key viewed'; readonly key: AnsweredKey }
-  | LastRequest;
-
 export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
-  const unsent = { openEnd: undefined, sent: undefined, before: undefined, key: undefined, last: undefined };
+  const unsent = { sent: undefined, before: undefined, key: undefined, last: undefined };
   return { ...unsent, asked, seen, recorded: undefined, known: undefined, agreedOn: undefined, unanswered: 0 };
 }
 
-export function after(one: Case, event: CaseEvent): Case {
-  switch (event.event) {
-    case 'locked': {
-      const unanswered = event.recorded.pending.map(({ asked }) => asked.unanswered + 1);
-      const seen = one.seen && ({ ...one.seen, by: 'hint', isSettled: false } as const);
-      const known = { recorded: event.recorded, openEnd: event.recorded.open?.key_end };
-      return { ...one, ...known, seen, unanswered: Math.max(0, ...unanswered) };
-    }
-    case 'agreed':
-      return { ...one, agreedOn: countIn(one.seen?.result) };
-    case 'recalled':
-      return { ...one, known: event.known };
-    case 'looked up':
-      return { ...one, seen: event.seen };
-    case 'posted': {
-      const { sent, before } = event;
-      const unanswered = one.unanswered + (answerOf(event) ? 0 : 1);
-      return { ...one, recorded: noWrites, seen: undefined, sent, before, unanswered };
-    }
-    case 'key viewed':
-      return { ...one, key: event.key };
-    default:
-      return { ...one, last: event };
-  }
+/** The user is locked: what was seen before is a hint. */
+export function locked(one: Case, recorded: KnownWrites): Case {
+  const unanswered = recorded.pending.map(({ asked }) => asked.unanswered + 1);
+  const seen = one.seen && ({ ...one.seen, by: 'hint', isSettled: false } as const);
+  return { ...one, recorded, seen, unanswered: Math.max(0, ...unanswered) };
+}
+
+/** A POST has ended; what was known before it counts no more, but for the end of the key of an open answer. */
+export function posted(one: Case, sent: SentCreation, before: Case['before']): Case {
+  const unanswered = one.unanswered + (answerOf({ sent }) ? 0 : 1);
+  return { ...one, recorded: { ...one.recorded, pending: [] }, seen: undefined, sent, before, unanswered };
 }
 
 /** The server's answer to the last POST of this run. */

@@ -59,7 +59,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   const look = async (): Promise<WriteSight> => {
     const sentAt = elapsed();
     try {
-      const license = await places.read(() => api.view(code));
+      const license = await places.look(() => api.view(code));
       if (differencesFrom(fields, license).length > 0) return { is: 'not shown', sentAt };
       shown = license;
       return { is: 'shown' };
@@ -70,10 +70,12 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   };
   for (let unanswered = 0; ; unanswered += 1) {
     const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
-    const { value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    const response = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    if (!response) throw new Error('a change is always wanted');
+    const { value, lost } = response;
     if (!(value instanceof Failure)) return value;
     if (!lost || value.isInterruption || signal.aborted) throw value;
-    const settling = places.pending.settle(lost, look, endOf(change));
+    const settling = places.settle(lost, look, endOf(change));
     const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
     if (how === 'shown' && shown) return shown;
     await places.pending.end(lost.id, { is: 'not carried out' });

@@ -10,7 +10,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { AskedWrite, OpenFirst } from '../../store/record/writes.ts';
 import { limiter } from '../work/pool.ts';
 import type { CaseLookups } from './case-lookups.ts';
-import { after, answerOf, type Case } from './case.ts';
+import { answerOf, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { completeHistory } from './history.ts';
@@ -147,8 +147,12 @@ export class CreationRequests {
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
     this.#sending += 1;
     try {
-      const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
-      const sent = after(one, { event: 'posted', sent: { id, at: elapsed(), creation: value }, before });
+      const isWanted = () => this.#ports.state.stopped === undefined;
+      const request = (attempt: () => Promise<void>) => this.#request(asked, attempt);
+      const response = await places.send([asked], write, request, isWanted);
+      if (!response) return one;
+      const { value, lost, id } = response;
+      const sent = posted(one, { id, at: elapsed(), creation: value }, before);
       const answer = answerOf(sent);
       if (answer) this.#answered(asked, answer);
       if (!lost || signal.aborted || nextStep(sent, rules).do === 'end') return sent;
@@ -181,11 +185,11 @@ export class CreationRequests {
     let seen = sent;
     const look = async (): Promise<WriteSight> => {
       const sentAt = elapsed();
-      seen = await this.#lookups.see(sent, Infinity);
+      seen = await this.#lookups.see(sent, Infinity, (work) => places.look(work));
       return sightOf(seen, sentAt);
     };
     try {
-      if ((await places.pending.settle(lost, look)) === 'shown' || !seen.seen) return seen;
+      if ((await places.settle(lost, look)) === 'shown' || !seen.seen) return seen;
       const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
       const isRepeated = nextStep(settled, rules).do === 'create';
       // Later runs count it among those without a response.
@@ -196,7 +200,7 @@ export class CreationRequests {
       this.#ports.state.stop(cause);
       if (signal.aborted || cause.isInterruption) return sent;
       const result = { shows: 'no answer', failure: cause } as const;
-      return after(sent, { event: 'looked up', seen: { by: 'lookup', isSettled: true, result } });
+      return { ...sent, seen: { by: 'lookup', isSettled: true, result } };
     }
   }
 }

@@ -9,7 +9,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { PendingWrite, UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { CaseLookups } from './case-lookups.ts';
-import { after, answerOf, type Case, type End, type Step } from './case.ts';
+import { answerOf, countIn, locked, type Case, type End, type Step } from './case.ts';
 import { severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
@@ -23,6 +23,9 @@ export interface GiveReport {
   answered(asked: LicenseFields, creation: AnsweredCreation): void;
   end(one: Case, end: End): Promise<void>;
 }
+
+/** Where the list of all licenses is the lookup, so many rows for each place are locked together, and share one. */
+const rowsOfList = 16;
 
 /** `now`: a locked user comes last; `confirm`: what was answered is looked up until it is shown. */
 type Phase = 'now' | 'wait' | 'confirm';
@@ -75,7 +78,9 @@ export class Giving {
         yield one;
       }
     };
-    for await (const _ of pool(untilOver(), this.#ports.concurrency, work)) continue;
+    const { concurrency, lookups } = this.#ports;
+    const size = () => (lookups.isByList() ? rowsOfList : 1) * concurrency;
+    for await (const _ of pool(untilOver(), size, work)) continue;
   }
 
   /** One user, to the end, or until only a list at the end of the run is missing. */
@@ -99,7 +104,7 @@ export class Giving {
             this.#locked.push(one);
             return;
           }
-          one = after(one, { event: 'locked', recorded: await places.store.known(one.asked) });
+          one = locked(one, await places.store.known(one.asked));
         } else one = await this.#perform(one, step);
       }
       await this.#ended(one, step);
@@ -121,7 +126,7 @@ export class Giving {
         const recorded = await placesOf(one.asked.app_code).store.known(one.asked);
         await agree?.({ ...(await recall(one, creations)), recorded });
         // No question is asked under a lock; what the lookup shows is looked up again under it.
-        return after(one, { event: 'agreed' });
+        return { ...one, agreedOn: countIn(one.seen?.result) };
       }
       case 'create':
         if (one.sent) this.#resent.add(one.asked);
@@ -143,7 +148,7 @@ export class Giving {
     await this.#closeShown(one, licenses);
     const change = { users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
     const license = await changeLicense(change, { api, places, history, signal });
-    return after(one, { event: 'resized', license, listed });
+    return { ...one, last: { event: 'resized', license, listed } };
   }
 
   /** A failure of one user, or of the run. */
@@ -157,7 +162,8 @@ export class Giving {
       return;
     }
     const listed = step.do === 'resize' ? step.license : undefined;
-    const refused = after(one, { event: failure.kind === 'unknown' ? 'unknown' : 'refused', failure, listed });
+    const event = failure.kind === 'unknown' ? 'unknown' : 'refused';
+    const refused: Case = { ...one, last: { event, failure, listed } };
     const end = nextStep(refused, rules);
     if (end.do === 'end') await this.#ended(refused, end);
   }
@@ -188,7 +194,7 @@ export class Giving {
       await places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
       if (shown && write.asked.kind === 'creation') await completeHistory(write, asked, shown, history);
     }
-    if (!open) return;
+    if (!open || sent) return;
     await places.pending.end(open.id, { is: 'shown' });
     const shown = licenses.find(({ key }) => open.key_end !== undefined && key?.endsWith(open.key_end)) ?? licenses[0];
     if (shown) await completeHistory(open, asked, shown, history);
@@ -202,7 +208,7 @@ export class Giving {
     await this.#each(all, async (one) => {
       const result = list?.resultOf(one.asked);
       const seen = { by: 'lookup', isSettled: false, result: result ?? { shows: 'nothing' } } as const;
-      await this.#give(result?.shows === 'licenses' ? after(one, { event: 'looked up', seen }) : one, 'confirm');
+      await this.#give(result?.shows === 'licenses' ? { ...one, seen } : one, 'confirm');
     });
   }
 

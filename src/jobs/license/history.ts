@@ -3,7 +3,7 @@ import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import type { WritingRun } from '../../store/record/writes.ts';
-import { after, type Case } from './case.ts';
+import type { Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
 import type { LicenseUser } from './license-user.ts';
 
@@ -53,7 +53,7 @@ export async function recall(one: Case, creations: Creations): Promise<Case> {
   const { asked, sent, seen } = one;
   if (sent || seen?.result.shows === 'licenses') return one;
   const known = await creations.of(asked.app_code, asked.remote_user);
-  return known ? after(one, { event: 'recalled', known }) : one;
+  return known ? { ...one, known } : one;
 }
 
 export interface PastChange extends HistoryEntry {

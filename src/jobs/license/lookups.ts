@@ -52,9 +52,10 @@ export class Lookups {
     return failure ? { ...found, shows: 'incomplete', failure } : found;
   }
 
-  /** The list of all licenses is the lookup there, as far as is known. */
-  isByList(app_code: number): boolean {
-    return this.#of(app_code).isByList;
+  /** The list of all licenses is the lookup there, as far as is known; without a code, of any application. */
+  isByList(app_code?: number): boolean {
+    const all = app_code === undefined ? [...this.#applications.values()] : [this.#of(app_code)];
+    return all.some((application) => application.isByList);
   }
 
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */

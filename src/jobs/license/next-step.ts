@@ -40,8 +40,8 @@ export function whereStopped(one: Case, failure: Failure | undefined): End | und
 }
 
 /** A similar name whose license has the key that was answered for this user before: the license is the user's. */
-function withOwnName({ known, openEnd }: Case, result: SeenUser['result']): SeenUser['result'] {
-  const end = openEnd ?? known?.license_code_end;
+function withOwnName({ known, recorded }: Case, result: SeenUser['result']): SeenUser['result'] {
+  const end = recorded?.open?.key_end ?? known?.license_code_end;
   if (result.shows !== 'near' || end === undefined) return result;
   const [own, ...others] = result.licenses.filter(({ key }) => key?.endsWith(end));
   return own ? { shows: 'licenses', licenses: [own, ...others] } : result;
@@ -71,8 +71,9 @@ function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules
 }
 
 /** It is what an earlier run was answered, which lists show late. */
-function isOfEarlier({ openEnd }: Case, { key }: License): boolean {
-  return openEnd !== undefined && key?.slice(-4) === openEnd;
+function isOfEarlier({ recorded }: Case, { key }: License): boolean {
+  const end = recorded?.open?.key_end;
+  return end !== undefined && key?.slice(-4) === end;
 }
 
 /** Of several licenses the one of the asked size is kept, else the first listed is resized. */

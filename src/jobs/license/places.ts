@@ -7,7 +7,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
 import { limiter } from '../work/pool.ts';
-import { PendingWrites, type PlacesWorld, type Unanswered } from './pending-writes.ts';
+import { PendingWrites, type PlacesWorld, type Unanswered, type WriteSight } from './pending-writes.ts';
 
 /** How a request ended, as its sender judges the response; it throws where certainly nothing was changed. */
 export type Sent<T> = { readonly value: T } & (
@@ -26,6 +26,8 @@ export class Places {
   readonly world: PlacesWorld;
   readonly #limit: ReturnType<typeof limiter>;
   #width: number;
+  /** Writes without an answer that keep their places. */
+  #unsettled = 0;
   #answersInRow = 0;
   #answers = 0;
   #said: Milliseconds;
@@ -36,7 +38,7 @@ export class Places {
     this.world = world;
     this.#width = world.concurrency;
     this.#said = world.elapsed();
-    this.#limit = limiter(() => this.#width);
+    this.#limit = limiter(() => Math.min(this.#width, world.concurrency - this.#unsettled));
     this.pending = new PendingWrites(store, world);
     store.watchSilences(() => {
       this.#width = 1;
@@ -44,10 +46,15 @@ export class Places {
     });
   }
 
-  /** A request that only reads, with as many beside it as the server answers. @throws as `work` */
+  /** A request that only reads, in a place of its own. @throws as `work` */
   async read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#limit(() => this.look(work));
+  }
+
+  /** A request that looks for a write without an answer, in the place of that write. @throws as `work` */
+  async look<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const result = await this.#limit(() => this.#timed(work));
+      const result = await this.#timed(work);
       this.#answered();
       return result;
     } catch (cause) {
@@ -62,14 +69,15 @@ export class Places {
   }
 
   /**
-   * Sends a write, recorded before each attempt; `lost`: it had no answer, and is to be settled.
-   * @throws Failure of a request that changed nothing, or was not sent
+   * Sends a write, recorded before each attempt; `lost`: it had no answer, and is to be settled. Undefined: it was not
+   * wanted any more when a place was free. @throws Failure of a request that changed nothing, or was not sent
    */
   async send<T>(
     users: readonly UserName[],
     asked: AskedWrite,
     request: (before: () => Promise<void>) => Promise<Sent<T>>,
-  ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined }> {
+    isWanted = () => true,
+  ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined } | undefined> {
     const { elapsed } = this.world;
     const { pending } = this;
     const { run } = pending;
@@ -87,29 +95,46 @@ export class Places {
     const ended = async (end: WriteEnd): Promise<void> => {
       if (sent !== undefined) await pending.end(id, end);
     };
-    run.underWay += 1;
-    run.begun += 1;
-    try {
-      const sending = () =>
-        request(before).catch(async (cause: unknown) => {
-          this.#threw(cause);
-          await ended({ is: 'refused' });
-          throw cause;
-        });
-      const { value, end } = await this.#limit(() => this.#timed(sending));
-      run.last = elapsed();
-      if (end !== 'no answer') {
-        this.#answered();
-        pending.passed(sent ?? elapsed());
-        await ended(end);
-        return { id, value, lost: undefined };
+    return this.#limit(async () => {
+      if (!isWanted()) return undefined;
+      run.underWay += 1;
+      run.begun += 1;
+      try {
+        const { value, end } = await this.#timed(() => request(before));
+        run.last = elapsed();
+        if (end !== 'no answer') {
+          this.#answered();
+          pending.passed(sent ?? elapsed());
+          await ended(end);
+          return { id, value, lost: undefined };
+        }
+        this.#unsettled += 1;
+        const load = await pending.load();
+        await ended({ is: 'no answer', n: load.n });
+        return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, load } };
+      } catch (cause) {
+        this.#threw(cause);
+        await ended({ is: 'refused' });
+        throw cause;
+      } finally {
+        run.underWay -= 1;
+        run.last = elapsed();
       }
-      const load = await pending.load();
-      await ended({ is: 'no answer', n: load.n });
-      return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, load } };
+    });
+  }
+
+  /** As `PendingWrites.settle`; then the write gives its place back. */
+  async settle(
+    lost: Unanswered,
+    look: () => Promise<WriteSight>,
+    shown?: WriteEnd,
+  ): Promise<'shown' | 'not carried out'> {
+    try {
+      return await this.pending.settle(lost, look, shown);
     } finally {
-      run.underWay -= 1;
-      run.last = elapsed();
+      this.#unsettled -= 1;
+      // Who waits for a place begins.
+      void this.#limit(() => undefined);
     }
   }
 

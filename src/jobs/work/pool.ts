@@ -1,8 +1,13 @@
 /**
- * Works `size` at a time, yielding results as they come. After a failure nothing more is begun; what is in progress is
+ * Works `size` at a time, which may change, yielding results as they come. After a failure nothing more is begun; what is in progress is
  * still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
  */
-export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
+export async function* pool<I, T>(
+  items: Iterable<I>,
+  size: number | (() => number),
+  work: (item: I) => Promise<T>,
+): AsyncGenerator<T> {
+  const most = typeof size === 'number' ? () => size : size;
   const source = items[Symbol.iterator]();
   const finished: T[] = [];
   let running = 0;
@@ -18,7 +23,7 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
     wake();
   };
   const begin = (): void => {
-    while (running < size && !failed) {
+    while (running < most() && !failed) {
       const next = source.next();
       if (next.done) return;
       running += 1;

@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { AnsweredCreation, Creation } from '../../../src/api/licensing/license-writes.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { after, caseOf, type Case, type CaseEvent, type SeenUser } from '../../../src/jobs/license/case.ts';
+import {
+  caseOf,
+  countIn,
+  locked as lockedCase,
+  posted as postedCase,
+  type Case,
+  type SeenUser,
+} from '../../../src/jobs/license/case.ts';
 import { nextStep, whereStopped } from '../../../src/jobs/license/next-step.ts';
 import type { Rules } from '../../../src/jobs/license/case.ts';
 import type { KnownWrites, PendingWrite } from '../../../src/store/record/writes.ts';
@@ -15,10 +22,12 @@ const of = (key: string, size = 4, remote_user = 'ada'): License => ({
 });
 const [one, other, small, near] = [of('K-0001'), of('K-0002'), of('K-0001', 2), of('K-0009', 4, 'Ada')];
 
-const seen = (result: SeenUser['result'], isSettled = true, by: SeenUser['by'] = 'lookup'): CaseEvent => ({
-  event: 'looked up',
-  seen: { by, isSettled, result },
-});
+/** What happens to a case. */
+type CaseEvent = (one: Case) => Case;
+
+const seen =
+  (result: SeenUser['result'], isSettled = true, by: SeenUser['by'] = 'lookup'): CaseEvent =>
+  (one) => ({ ...one, seen: { by, isSettled, result } });
 const nothing = seen({ shows: 'nothing' });
 /** It was sent before what it does not show counts as not processed. */
 const nothingYet = seen({ shows: 'nothing' }, false);
@@ -30,10 +39,10 @@ const failure = new Failure('incomplete', 'not whole');
 const cut = seen({ shows: 'incomplete', failure });
 const noAnswer = seen({ shows: 'no answer', failure });
 
-const locked = (recorded: Partial<KnownWrites> = {}): CaseEvent => ({
-  event: 'locked',
-  recorded: { pending: [], ...recorded },
-});
+const locked =
+  (recorded: Partial<KnownWrites> = {}): CaseEvent =>
+  (one) =>
+    lockedCase(one, { pending: [], ...recorded });
 const run = { run: '7K2F', command: 'license apply' };
 const pending = (unanswered = 0): Partial<KnownWrites> => {
   const write = { kind: 'creation', settle: 5000, unanswered } as const;
@@ -48,31 +57,36 @@ const answer: AnsweredCreation = {
   license_is: 'as asked',
 };
 const lost: Creation = { state: 'unanswered', failure: new Failure('unknown', 'lost') };
-const posted = (creation: Creation | 'interrupted', before: Case['before'] = new Set()): CaseEvent => ({
-  event: 'posted',
-  sent: { id: 'x-2', at: 1000, creation },
-  before,
-});
+const posted =
+  (creation: Creation | 'interrupted', before: Case['before'] = new Set()): CaseEvent =>
+  (one) =>
+    postedCase(one, { id: 'x-2', at: 1000, creation }, before);
 const stamp = { account: 'ada', computer: 'vm', origin: 'sandbox', command: 'license apply' } as const;
 const created = { ...stamp, event: 'created', remote_user: 'ada' } as const;
-const recalled: CaseEvent = {
-  event: 'recalled',
+const recalled: CaseEvent = (one) => ({
+  ...one,
   known: { time: '2026-03-01T12:00:00.000Z', run: '7K2F', license_code_end: '0001', ...created },
-};
-const storedAs: CaseEvent = {
-  event: 'key viewed',
-  key: { is: 'stored otherwise', license: of('K-0001', 4, 'Ada'), name: 'Ada' },
-};
+});
+const ended =
+  (last: Case['last']): CaseEvent =>
+  (one) => ({ ...one, last });
+const viewed =
+  (key: Case['key']): CaseEvent =>
+  (one) => ({ ...one, key });
+const storedAs = viewed({ is: 'stored otherwise', license: of('K-0001', 4, 'Ada'), name: 'Ada' });
 
 const rules: Rules = { settle: 5000, retries: 1, wants: 'one license', similar: 'refuse', sendAgain: new Set() };
 const another: Partial<Rules> = { wants: 'another license' };
 const asks: Partial<Rules> = { wants: 'another license', asks: true };
 const again: Partial<Rules> = { sendAgain: new Set(['ada']) };
-const agreed: CaseEvent = { event: 'agreed' };
+const agreed: CaseEvent = (one) => ({ ...one, agreedOn: countIn(one.seen?.result) });
 
 /** In words: `look up now`, `end unknown: open`. */
 function step(events: readonly CaseEvent[], changes: Partial<Rules> = {}): string {
-  const next = nextStep(events.reduce(after, caseOf(asked)), { ...rules, ...changes });
+  const next = nextStep(
+    events.reduce((known, event) => event(known), caseOf(asked)),
+    { ...rules, ...changes },
+  );
   if (next.do === 'look up') return `look up ${next.when}`;
   if (next.do === 'resize') return `resize ${next.license.key ?? ''}`;
   if (next.do !== 'end') return next.do;
@@ -120,10 +134,10 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
   [
     'A request without a response',
     [
-      ['refused', [locked(), nothing, { event: 'refused', failure }], 'end failed: refused'],
+      ['refused', [locked(), nothing, ended({ event: 'refused', failure })], 'end failed: refused'],
       [
         'no response, and the repeat is refused',
-        [locked(), nothing, posted(lost), nothing, { event: 'refused', failure }],
+        [locked(), nothing, posted(lost), nothing, ended({ event: 'refused', failure })],
         'end unknown: refused',
       ],
       ['no response', [locked(), nothing, posted(lost)], 'look up when due'],
@@ -133,7 +147,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['the same, of another size', [locked(), nothing, posted(lost), shown(small)], 'resize K-0001'],
       [
         'the same, once it is resized',
-        [locked(), nothing, posted(lost), shown(small), { event: 'resized', license: one, listed: small }],
+        [locked(), nothing, posted(lost), shown(small), ended({ event: 'resized', license: one, listed: small })],
         'end resized K-0001',
       ],
       ['no response, and two more', [locked(), nothing, posted(lost), shown(one, other)], 'end unknown: others'],
@@ -154,7 +168,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['no response, also to lookups', [locked(), nothing, posted(lost), noAnswer], 'end unknown: unread'],
       [
         'a change without a response that nobody can settle',
-        [locked(), shown(small), { event: 'unknown', failure, listed: small }],
+        [locked(), shown(small), ended({ event: 'unknown', failure, listed: small })],
         'end unknown: unread',
       ],
     ],
@@ -183,7 +197,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['answered, and shown with another size', [locked(), nothing, posted(answer), shown(small)], 'resize K-0001'],
       [
         'the same, and the resize is refused',
-        [locked(), nothing, posted(answer), shown(small), { event: 'refused', failure, listed: small }],
+        [locked(), nothing, posted(answer), shown(small), ended({ event: 'refused', failure, listed: small })],
         'end failed: refused',
       ],
       [
@@ -199,7 +213,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['answered, and not shown after `--settle`', [locked(), nothing, posted(answer), nothing], 'view key'],
       [
         'the same, and its key is not there',
-        [locked(), nothing, posted(answer), nothing, { event: 'key viewed', key: { is: 'not there', failure } }],
+        [locked(), nothing, posted(answer), nothing, viewed({ is: 'not there', failure })],
         'end unknown: not shown',
       ],
       ['answered, and stored otherwise', [locked(), nothing, posted(answer), nothing, storedAs], 'end created K-0001'],
@@ -211,7 +225,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['answered, and a similar name is shown', [locked(), nothing, posted(answer), similar], 'view key'],
       [
         'the same, and its key is that of another user',
-        [locked(), nothing, posted(answer), similar, { event: 'key viewed', key: { is: 'another', license: near } }],
+        [locked(), nothing, posted(answer), similar, viewed({ is: 'another', license: near })],
         'end unknown: similar',
       ],
       ['answered, and no lookup has a response', [locked(), nothing, posted(answer), noAnswer], 'end created K-0001'],
@@ -293,7 +307,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ],
       [
         'no response, and no lookup before',
-        [locked(), noAnswer, agreed, { event: 'posted', sent: { id: 'x', at: 1, creation: lost }, before: undefined }],
+        [locked(), noAnswer, agreed, (one) => postedCase(one, { id: 'x', at: 1, creation: lost }, undefined)],
         'end unknown: nothing before',
         another,
       ],
@@ -336,5 +350,10 @@ test.each<readonly [name: string, events: readonly CaseEvent[], outcome: string 
   ['an unanswered request is unknown', [locked(), nothing, posted(lost)], 'unknown'],
   ['so is one that an early lookup does not show', [locked(), nothing, posted(lost), nothingYet], 'unknown'],
 ])('a run that is stopped: %s', (_name, events, outcome) => {
-  expect(whereStopped(events.reduce(after, caseOf(asked)), undefined)?.outcome).toBe(outcome);
+  expect(
+    whereStopped(
+      events.reduce((known, event) => event(known), caseOf(asked)),
+      undefined,
+    )?.outcome,
+  ).toBe(outcome);
 });
