@@ -122,8 +122,8 @@ export const rules = [
     ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
     [
       'an answer is recorded at once',
-      '        pending.passed(sent ?? elapsed());\n        await ended(end);\n',
-      '        pending.passed(sent ?? elapsed());\n',
+      '          pending.passed(sent ?? elapsed());\n          await ended(end);\n',
+      '          pending.passed(sent ?? elapsed());\n',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/pending-writes.ts', [

@@ -26,6 +26,14 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 /** Which spellings of a name are looked up where the given one shows nothing. */
 export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 
+/** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
+export interface LookupPlaces {
+  readonly read: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly look: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
+
 /** A list that is only a hint is read so far, and so far for each user. */
 const hintRows = { least: 1000, perUser: 20 };
 /** Most users of a list who were not asked for that are kept. */
@@ -53,11 +61,11 @@ export class ApplicationLookups {
     return this.#filter !== 'trusted';
   }
 
-  async lookUp(user: string, names: LookedUpNames): Promise<Lookup> {
+  async lookUp(user: string, names: LookedUpNames, places: LookupPlaces = anyPlace): Promise<Lookup> {
     if (this.#first) await this.#first.catch(() => undefined);
-    const asking = this.isByList ? undefined : this.#byFilter(user, names);
+    const asking = this.isByList ? undefined : places.read(() => this.#byFilter(user, names));
     this.#first ??= asking;
-    return (await asking) ?? this.#byList(user);
+    return (await asking) ?? this.#byList(user, places);
   }
 
   /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
@@ -118,8 +126,8 @@ export class ApplicationLookups {
   }
 
   /** By a list that begins after this call; all who wait for it share it. */
-  async #byList(user: string): Promise<Lookup> {
-    const next = (this.#next ??= this.#queueList());
+  async #byList(user: string, places: LookupPlaces): Promise<Lookup> {
+    const next = (this.#next ??= this.#queueList(places));
     next.users.add(user);
     const { users, gap, cut, sentAt } = await next.reading;
     const exact = users.exactOf(user);
@@ -130,11 +138,11 @@ export class ApplicationLookups {
     return { ...result, sentAt };
   }
 
-  #queueList() {
+  #queueList({ look }: LookupPlaces) {
     const users = new Set<string>();
     const reading = this.#current.then(nextTurn).then(() => {
       this.#next = undefined;
-      return this.requests.readList(users, Infinity, 0);
+      return look(() => this.requests.readList(users, Infinity, 0));
     });
     this.#current = reading.catch(() => undefined);
     return { users, reading };

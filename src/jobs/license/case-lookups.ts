@@ -2,7 +2,7 @@
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
-import type { LookupResult } from './application-lookups.ts';
+import type { LookupPlaces, LookupResult } from './application-lookups.ts';
 import { answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
@@ -50,35 +50,33 @@ export class CaseLookups {
   }
 
   /** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
-  async see(one: Case, due: Milliseconds, read: Places['read'] = (work) => this.#read(one, work)): Promise<Case> {
-    const { rules, lookups, names, placesOf } = this.#ports;
+  async see(one: Case, due: Milliseconds, places: LookupPlaces = this.#placesOf(one)): Promise<Case> {
+    const { rules, lookups, names } = this.#ports;
     try {
-      const { sentAt, ...result } = await read(() => lookups.lookUp(one.asked, names));
+      const { sentAt, ...result } = await lookups.lookUp(one.asked, names, places);
       const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
       return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await this.#withHistory(one, result, sentAt);
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
       const isOptional = rules.wants === 'another license' && !one.sent;
       if (isOptional ? failure.isInterruption : this.#ports.state.isEndedBy(failure)) throw failure;
-      if (!isOptional && placesOf(one.asked.app_code).isEndedBy(failure)) this.#ports.state.stop(failure);
+      if (!isOptional && this.#placesOf(one).isEndedBy(failure)) this.#ports.state.stop(failure);
       return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
     }
   }
 
-  #read<T>({ asked }: Case, work: () => Promise<T>): Promise<T> {
-    return this.#ports.placesOf(asked.app_code).read(work);
+  #placesOf({ asked }: Case): Places {
+    return this.#ports.placesOf(asked.app_code);
   }
 
   /** The history may know of a license that the lookup does not show. */
   async #withHistory(one: Case, result: LookupResult, sentAt: Milliseconds): Promise<Case> {
-    const { creations, lookups, placesOf } = this.#ports;
+    const { creations, lookups } = this.#ports;
     const { asked } = one;
     const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
     // A server may have stored the name that this computer gave without its domain.
     const isInParts = known.known !== undefined && result.shows === 'nothing';
-    const shown = isInParts
-      ? await placesOf(asked.app_code).read(() => lookups.lookUp(asked, 'all forms and parts'))
-      : result;
+    const shown = isInParts ? await lookups.lookUp(asked, 'all forms and parts', this.#placesOf(one)) : result;
     return lookedUp(known, { result: shown, isSettled: sentAt >= this.#settledAt(known) });
   }
 }

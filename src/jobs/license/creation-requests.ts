@@ -185,7 +185,7 @@ export class CreationRequests {
     let seen = sent;
     const look = async (): Promise<WriteSight> => {
       const sentAt = elapsed();
-      seen = await this.#lookups.see(sent, Infinity, (work) => places.look(work));
+      seen = await this.#lookups.see(sent, Infinity, { read: places.look, look: places.look });
       return sightOf(seen, sentAt);
     };
     try {

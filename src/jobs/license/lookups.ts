@@ -5,7 +5,13 @@
 import { isMasked, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
-import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult } from './application-lookups.ts';
+import {
+  ApplicationLookups,
+  type LookedUpNames,
+  type Lookup,
+  type LookupPlaces,
+  type LookupResult,
+} from './application-lookups.ts';
 import type { LicenseUser } from './license-user.ts';
 import { inconclusive, type KeyOwners, type LookupWorld } from './lookup-requests.ts';
 
@@ -41,9 +47,9 @@ export class Lookups {
    * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
    * the call. @throws Failure where the server does not answer, or refuses
    */
-  async lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames): Promise<Lookup> {
+  async lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames, places?: LookupPlaces): Promise<Lookup> {
     const own = this.#of(app_code);
-    const found = await own.lookUp(remote_user, names);
+    const found = await own.lookUp(remote_user, names, places);
     const { siblings } = this.#world;
     const isNamed = ({ fields }: License) => fields['app_code'] !== undefined && fields['app_code'] !== null;
     if (!siblings || found.shows !== 'licenses' || found.licenses.every(isNamed)) return found;

@@ -47,12 +47,10 @@ export class Places {
   }
 
   /** A request that only reads, in a place of its own. @throws as `work` */
-  async read<T>(work: () => Promise<T>): Promise<T> {
-    return this.#limit(() => this.look(work));
-  }
+  readonly read = <T>(work: () => Promise<T>): Promise<T> => this.#limit(() => this.look(work));
 
   /** A request that looks for a write without an answer, in the place of that write. @throws as `work` */
-  async look<T>(work: () => Promise<T>): Promise<T> {
+  readonly look = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       const result = await this.#timed(work);
       this.#answered();
@@ -61,7 +59,7 @@ export class Places {
       this.#threw(cause);
       throw cause;
     }
-  }
+  };
 
   /** Whether that ends the run: nothing can be recorded any more, or nobody answers. */
   isEndedBy(cause: Failure): boolean {
