@@ -3,6 +3,7 @@ import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
   changesIn,
+  correctedNames,
   creationsIn,
   dryRows,
   refusalOf,
@@ -19,7 +20,6 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, type MissingUser } from '../../jobs/license/retire.ts';
-import { correctedNames } from '../../jobs/license/corrected-names.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';

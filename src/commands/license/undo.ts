@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
-import { usersOfEachApp } from '../../jobs/license/license-user.ts';
+import { groupBy } from '../../jobs/license/license-user.ts';
 import { planUndo, runToUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
@@ -72,9 +72,9 @@ export default command({
     };
     const undone = each(steps, ({ change }) => change.remote_user, undoOne);
     yield* withUndo(undone, changing.run, context);
-    const newUsers = created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user }));
-    const users = usersOfEachApp(newUsers.sort((one, other) => one.app_code - other.app_code));
-    for (const [app_code, named] of users) {
+    const users = groupBy(created, ({ app_code = 0 }) => app_code);
+    for (const [app_code, changes] of [...users].sort(([one], [other]) => one - other)) {
+      const named = changes.map(({ remote_user }) => remote_user);
       const { profile } = users.size > 1 ? await context.licensingAccount({ row_app_code: app_code }) : {};
       conclude(createdNote(named, users.size > 1 ? ` in application ${app_code}` : '', profile));
     }

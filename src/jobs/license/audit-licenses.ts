@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { isRetired, userKey, type LicenseUser } from './license-user.ts';
+import { groupBy, isRetired, userKey, type LicenseUser } from './license-user.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -119,15 +119,6 @@ function ownedBy({ license, ...listed }: Listed): OwnedLicense {
 
 function shownText(value: unknown): string {
   return typeof value === 'string' ? value : writeJson(value);
-}
-
-function groupBy(all: readonly OwnedLicense[], textOf: (one: OwnedLicense) => string): Map<string, OwnedLicense[]> {
-  const groups = new Map<string, OwnedLicense[]>();
-  for (const one of all) {
-    const text = textOf(one);
-    if (!groups.get(text)?.push(one)) groups.set(text, [one]);
-  }
-  return groups;
 }
 
 function* brokenFields(entry: OwnedLicense): Generator<FindingRow> {

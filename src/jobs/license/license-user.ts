@@ -9,11 +9,10 @@ export function userKey({ app_code, remote_user }: LicenseUser): string {
 
 export type Licenses = readonly [License, ...License[]];
 
-export function usersOfEachApp(rows: readonly LicenseUser[]): Map<number, string[]> {
-  const users = new Map<number, string[]>();
-  for (const { app_code, remote_user } of rows)
-    if (!users.get(app_code)?.push(remote_user)) users.set(app_code, [remote_user]);
-  return users;
+export function groupBy<T, K>(all: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const one of all) if (!groups.get(keyOf(one))?.push(one)) groups.set(keyOf(one), [one]);
+  return groups;
 }
 
 export const smallest = licenseFields.size_allowance.min;

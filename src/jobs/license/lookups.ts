@@ -12,7 +12,7 @@ import {
   type LookupPlaces,
   type LookupResult,
 } from './application-lookups.ts';
-import type { LicenseUser } from './license-user.ts';
+import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive, type KeyOwners, type LookupWorld } from './lookup-requests.ts';
 
 export interface UserList {
@@ -66,16 +66,13 @@ export class Lookups {
 
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
   async list(users: readonly LicenseUser[]): Promise<UserList> {
-    const names = new Map<number, Set<string>>();
-    for (const { app_code, remote_user } of users)
-      names.set(app_code, (names.get(app_code) ?? new Set()).add(remote_user));
     const counted = new Set<number>();
-    for (const [app_code, own] of names) if (await this.#of(app_code).readHint(own)) counted.add(app_code);
-    const unasked = [...names.keys()].flatMap((app_code) =>
-      this.#of(app_code)
-        .unasked()
-        .map((remote_user) => ({ app_code, remote_user })),
-    );
+    const unasked: LicenseUser[] = [];
+    for (const [app_code, own] of groupBy(users, (user) => user.app_code)) {
+      const application = this.#of(app_code);
+      if (await application.readHint(new Set(own.map(({ remote_user }) => remote_user)))) counted.add(app_code);
+      for (const remote_user of application.unasked()) unasked.push({ app_code, remote_user });
+    }
     return {
       counted,
       unasked,

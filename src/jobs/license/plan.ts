@@ -4,6 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { slipsBetween } from '../../schema/nearest.ts';
 import { type LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
@@ -11,7 +12,7 @@ import { caseOf, lookUpNow, type Case, type Rules, type SeenUser, type Step } fr
 import { nextStep } from './next-step.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { recall, type Creations } from './history.ts';
-import { userKey, type LicenseUser } from './license-user.ts';
+import { groupBy, userKey, type LicenseUser } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
@@ -134,12 +135,8 @@ export function planInWords({ rows }: Plan, missing: readonly MissingUser[]): st
 
 /** Users whose names differ so little that they are probably one, with one to be created: each with one before it. */
 export function twinsIn({ rows }: Plan): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
-  const groups = new Map<string, PlannedRow[]>();
-  for (const one of rows) {
-    const key = userKey({ ...one.row, remote_user: plainName(one.row.remote_user) });
-    if (!groups.get(key)?.push(one)) groups.set(key, [one]);
-  }
-  return [...groups.values()].flatMap((group) => {
+  const plain = ({ row }: PlannedRow) => userKey({ ...row, remote_user: plainName(row.remote_user) });
+  return [...groupBy(rows, plain).values()].flatMap((group) => {
     const [first, ...others] = group;
     const isNew = first && group.some(({ status }) => status === 'create');
     return isNew ? others.map((other) => [other.row, first.row] as const) : [];
@@ -186,4 +183,34 @@ export async function planRequests(
   }
   for (const { key, remote_user, app_code } of missing)
     await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
+}
+
+/** A user to be created whose name differs by one or two letters from that of a listed user in no row. */
+export interface CorrectedName {
+  readonly created: string;
+  readonly listed: string;
+}
+
+/** A longer list of new or of listed users takes too long to compare. */
+const maxPairs = 20_000_000;
+
+/** Letters alone: numbers that are next to each other are different users. */
+export function correctedNames({ rows, unasked }: Plan): CorrectedName[] {
+  const created = rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
+  if (created.length * unasked.length > maxPairs) return [];
+  return created.flatMap(({ app_code, remote_user }) => {
+    const near = unasked.find((user) => user.app_code === app_code && isCorrected(remote_user, user.remote_user));
+    return near ? [{ created: remote_user, listed: near.remote_user }] : [];
+  });
+}
+
+const maxLetters = 2;
+/** In a shorter name two other letters are another name. */
+const minChars = 6;
+
+function isCorrected(name: string, listed: string): boolean {
+  if (Math.min(name.length, listed.length) < minChars || Math.abs(name.length - listed.length) > maxLetters)
+    return false;
+  const [digits, others] = [name, listed].map((text) => text.replace(/\D/g, ''));
+  return digits === others && name !== listed && slipsBetween(name, listed) <= maxLetters;
 }

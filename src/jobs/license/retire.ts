@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { changeLicense, whileLocked, type ChangePorts } from './change-license.ts';
 import { nameIndex } from './listed-users.ts';
-import { isRetired, smallest, usersOfEachApp } from './license-user.ts';
+import { groupBy, isRetired, smallest } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
@@ -43,8 +43,8 @@ export async function missingUsers(
   const missing = new Map<string, MissingUser>();
   const similar = new Map<string, MissingUsers['similar'][number]>();
   const active = new Set<string>();
-  for (const [app_code, users] of usersOfEachApp(rows)) {
-    const wanted = new Set(users);
+  for (const [app_code, users] of groupBy(rows, (row) => row.app_code)) {
+    const wanted = new Set(users.map((user) => user.remote_user));
     const candidatesOf = nameIndex(wanted);
     for await (const license of licensing(app_code).list({ app_code }, 'whole')) {
       const { key } = license;

@@ -1,6 +1,6 @@
 /**
- * Works `size` at a time, which may change, yielding results as they come. After a failure nothing more is begun; what is in progress is
- * still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
+ * Works `size` at a time, which may change, yielding results as they come. After a failure nothing more is begun; what
+ * is in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
  */
 export async function* pool<I, T>(
   items: Iterable<I>,

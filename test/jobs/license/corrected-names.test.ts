@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { correctedNames } from '../../../src/jobs/license/corrected-names.ts';
-import type { PlannedRow } from '../../../src/jobs/license/plan.ts';
+import { correctedNames, type PlannedRow } from '../../../src/jobs/license/plan.ts';
 
 const row = (remote_user: string, status: PlannedRow['status'] = 'create', app_code = 7): PlannedRow => ({
   row: { remote_user, app_code, size_allowance: 4 },
