@@ -1,5 +1,5 @@
 import { utcText } from '../../core/moment.ts';
-import { messageLink } from '../../api/chat/chat-messages.ts';
+import { messageLink } from '../../schema/link.ts';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';

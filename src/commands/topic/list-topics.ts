@@ -3,9 +3,15 @@ import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { changedView } from '../../jobs/messages/places.ts';
-import { everyChannel, findChannel, topicNamesIn, type Channel } from '../../jobs/topic/find-channel.ts';
+import {
+  everyChannel,
+  findChannel,
+  listTopics,
+  topicNamesIn,
+  type Channel,
+  type ListedTopic,
+} from '../../jobs/topic/find-channel.ts';
 import { holdOf, inKnownChannels } from '../../jobs/topic/holds.ts';
-import { listTopics, type ListedTopic } from '../../jobs/topic/list-topics.ts';
 import { isFatal } from '../../jobs/work/each.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { isSameTopic, resolvedPrefix } from '../../schema/topic.ts';

@@ -8,13 +8,13 @@ import { namesInList, nameThatIsThere, otherReading } from '../../core/tsv.ts';
 import {
   findChannel,
   labelOf,
+  listTopics,
   topicListLine,
   topicNamesIn,
   type Channel,
   type Topic,
 } from '../../jobs/topic/find-channel.ts';
 import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
-import { listTopics } from '../../jobs/topic/list-topics.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { messageLink } from '../../api/chat/chat-messages.ts';
+import { messageLink } from '../../schema/link.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import { attachedFiles } from '../../store/archive/archive.ts';

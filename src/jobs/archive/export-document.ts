@@ -1,6 +1,6 @@
 // An export as one document: its form, what it says above the messages, and its text.
 import { join, relative, sep } from 'node:path';
-import { messageLink } from '../../api/chat/chat-messages.ts';
+import { messageLink } from '../../schema/link.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';

@@ -9,8 +9,8 @@ import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts
 import { hasId, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
+import { markdownOf } from './message-forms.ts';
 import { selectionIn } from './pull-order.ts';
-import { markdownOf } from './pull-pages.ts';
 import { countPlaces, reasons } from './visibility.ts';
 
 export interface RecheckParts {

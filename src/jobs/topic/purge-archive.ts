@@ -14,8 +14,8 @@ import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts
 import { archiveForms, readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
+import { formsOf } from '../archive/message-forms.ts';
 import { headFor } from '../archive/pull-order.ts';
-import { formsOf } from '../archive/pull-pages.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { TopicHold } from './holds.ts';
 import { after, nothingKnown, type PurgeState, type StateCounts } from './purge-state.ts';

@@ -47,6 +47,18 @@ test('without --files a pull counts attached files and says that they are not ke
   expect(existsSync(join(folder, 'files.ndjson'))).toBe(false);
 });
 
+test('--all-channels counts the attached files of all channels in one line, at the end', async () => {
+  const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf', '2/cd/y2/photo.png']);
+  sandbox.state.post({ channel: 'firmware', topic: 'plans', content: linkTo('2/ef/z3/trace.txt') });
+
+  const { stdout, stderr } = await run(`archive pull ${folder} --all-channels --topic plans -o json`);
+
+  const files = (JSON.parse(stdout) as { files: number }[]).map((row) => row.files);
+  const sum = files.reduce((total, count) => total + count, 0);
+  expect(files.filter((count) => count > 0).length).toBeGreaterThan(1);
+  expect(stderr.match(/attached files.*/g)).toEqual([`attached files that are not archived without --files: ${sum}`]);
+});
+
 test(
   '--files keeps each file under a name of its own, in the later pulls too, and fetches none twice',
   needs('modes'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageLink } from '../../../src/api/chat/chat-messages.ts';
+import { messageLink } from '../../src/schema/link.ts';
 
 const site = 'https://chat.example.com';
 
