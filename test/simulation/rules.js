@@ -435,8 +435,8 @@ export const rules = [
   ...inFile('rosters', 'commands/roster.ts', [
     [
       'each application has a key of its own',
-      'const api = known.get(app_code) ?? context',
-      'const api = [...known.values()][0] ?? context',
+      'const api = apis.get(app_code) ?? context',
+      'const api = [...apis.values()][0] ?? context',
     ],
   ]),
   ...inFile('rosters', 'jobs/license/give-ports.ts', [

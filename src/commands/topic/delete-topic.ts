@@ -103,13 +103,9 @@ export default command({
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
     const limits = { holds, refusals, isTyped, before, maxMessages: max_messages ?? Infinity, ...allowances };
     const purges = new TopicPurges({ ...parts, chat, place: purgePlace, ...limits }, surveys);
-    if (options.dry_run) {
-      yield* purges.planned();
-      return;
-    }
     const by = surveys.length > 1 || !isTyped ? 'number' : 'name';
-    if (allowed.some(hasMessages)) await confirmTopics(allowed, by, confirm, context);
-    yield* purges.run();
+    if (!options.dry_run && allowed.some(hasMessages)) await confirmTopics(allowed, by, confirm, context);
+    yield* purges.run(options.dry_run ? 'plan' : 'delete');
   },
 
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'at_least'],

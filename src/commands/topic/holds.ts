@@ -4,8 +4,9 @@ import type { TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import type { Accounts } from '../context.ts';
+import type { RosterSource } from '../../store/roster/read-roster.ts';
 import { rosterSource, type RosterParts } from '../roster.ts';
-import { readPlace } from './named-topics.ts';
+import { readPlace, topicRowFields } from './named-topics.ts';
 
 export const holdOption = {
   hold: {
@@ -20,9 +21,7 @@ export const holdOption = {
 type HoldParts = RosterParts & Accounts;
 
 const rowFields = {
-  stream_id: { kind: 'integer', min: 0, help: 'Id of the channel' },
-  channel: textField('NAME', 'Name of the channel'),
-  topic_name: { kind: 'string', help: 'Name of the topic' },
+  ...topicRowFields,
   ids: { kind: 'json', help: 'Ids of its messages' },
   first_id: { kind: 'integer', min: 1, help: 'Id of its first message' },
   last_id: { kind: 'integer', min: 1, help: 'Id of its last message' },
@@ -41,36 +40,37 @@ async function holdsIn(path: string, context: HoldParts): Promise<readonly Topic
   const source = await rosterSource(path, {}, context);
   const { file, bytes } = source;
   const { isZip, rosterText } = await import('../../store/roster/roster-file.ts');
+  const { normalized } = await import('../../store/roster/header.ts');
   const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r\n|[\n\r\u2028\u2029]/);
   const first = lines.find((line) => line.trim() !== '') ?? '';
-  const { normalized } = await import('../../store/roster/header.ts');
-  const isColumn = (cell: string): boolean => Object.hasOwn(rowFields, normalized(cell.replaceAll('"', '')));
-  const namesTopics = first.split(/[,;\t]/).some((cell) => normalized(cell.replaceAll('"', '')) === 'topic_name');
-  const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || first.split(/[,;\t]/).some(isColumn);
-  if (!isTable) {
-    const holds: TopicHold[] = [];
-    for (const [index, line] of lines.entries())
-      if (plain(line) !== '') holds.push(await holdIn(line, `${file}:${index + 1}`, context));
-    if (holds.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
-    return holds;
-  }
+  const header = first.split(/[,;\t]/).map((cell) => normalized(cell.replaceAll('"', '')));
+  const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || header.some((name) => Object.hasOwn(rowFields, name));
+  if (isTable) return holdsInRows(source, header);
+  const holds: TopicHold[] = [];
+  for (const [index, line] of lines.entries())
+    if (plain(line) !== '') holds.push(await holdIn(line, `${file}:${index + 1}`, context));
+  if (holds.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
+  return holds;
+}
+
+async function holdsInRows(source: RosterSource, header: readonly string[]): Promise<readonly TopicHold[]> {
   const { readRoster } = await import('../../store/roster/read-roster.ts');
-  const read = await readRoster<typeof rowFields, HoldRow>(source, {
+  const { rows, lines } = await readRoster<typeof rowFields, HoldRow>(source, {
     fields: rowFields,
     noun: 'topic',
     nameOf: ({ topic_name = '' }) => topic_name,
     completion: async () => (row: HoldRow) => {
-      if (row.topic_name === undefined && !namesTopics && idsOf(row).length === 0)
+      if (row.topic_name === undefined && !header.includes('topic_name') && idsOf(row).length === 0)
         throw usage(`topic_name and ids are both missing; the empty topic is '${emptyTopicName}'`);
       return row;
     },
   });
-  return read.rows.map((row, index) => {
+  return rows.map((row, index) => {
     const { stream_id, channel, topic_name } = row;
     const ids = idsOf(row);
     const name = topic_name ?? (ids.length === 0 ? '' : undefined);
     const names = name === undefined ? [] : [name, plain(name)];
-    return { where: `${file}:${read.lines[index] ?? 0}`, stream_id, channel, names, ids };
+    return { where: `${source.file}:${lines[index] ?? 0}`, stream_id, channel, names, ids };
   });
 }
 

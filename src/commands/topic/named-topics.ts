@@ -219,10 +219,8 @@ async function topicsInRows(chat: NamingChat, file: string, context: RosterParts
   return topics;
 }
 
-/** The server lists archived channels apart, and deletes nothing in them. @throws Failure rejected */
+/** The server deletes nothing in an archived channel. @throws Failure rejected */
 async function refuseArchived(chat: NamingChat, { stream_id, name = String(stream_id) }: Channel): Promise<void> {
-  const rows = await chat.channels();
-  if (!rows || rows.some((row) => row['stream_id'] === stream_id)) return;
   const row = (await chat.archivedChannels())?.find((one) => one['stream_id'] === stream_id);
   if (row?.['is_archived'] !== true) return;
   throw new Failure('rejected', `the channel '${name}' is archived: nothing was archived or deleted`, {

@@ -51,31 +51,12 @@ export class TopicPurges {
       );
   }
 
-  /** The same rows before anything is deleted. */
-  planned(): AsyncGenerator<PurgeRow> {
-    return each(
-      this.#surveys,
-      ({ label }) => label,
-      async (survey) => {
-        const held = this.#refuse(survey);
-        if (held) return held;
-        if (!hasMessages(survey)) return rowOf(survey, 'missing');
-        // The request that would be sent first.
-        await notePlanned(this.#run.chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
-        return rowOf(survey, 'would be deleted');
-      },
-    );
-  }
-
-  /** Archives, deletes and checks each topic. @throws Failure of one topic, or incomplete of some */
-  async *run(): AsyncGenerator<PurgeRow> {
+  /** A row for each topic. @throws Failure of one topic, or incomplete of some */
+  async *run(mode: 'delete' | 'plan'): AsyncGenerator<PurgeRow> {
+    const labelOf = ({ label }: TopicSurvey): string => label;
+    const partly = mode === 'plan' ? undefined : (survey: TopicSurvey) => this.#rowSoFar(survey);
     try {
-      yield* each(
-        this.#surveys,
-        ({ label }) => label,
-        (survey) => this.#rowFor(survey),
-        (survey) => this.#rowSoFar(survey, this.#run.refusals.has(survey) ? 'held' : 'incomplete'),
-      );
+      yield* each(this.#surveys, labelOf, (survey) => this.#rowFor(survey, mode), partly);
     } catch (cause) {
       // The rows that failed say more; what is found is named all the same.
       if (!this.#isCut && !this.#run.signal.aborted) await orWarn(this.#endAll(), this.#run.warn);
@@ -84,33 +65,30 @@ export class TopicPurges {
     await this.#endAll();
   }
 
-  async #rowFor(survey: TopicSurvey): Promise<PurgeRow> {
-    const held = this.#refuse(survey);
-    if (held) return held;
-    if (!isOpen(survey)) return rowOf(survey, 'missing');
-    try {
-      await this.#purge(survey);
-    } catch (cause) {
-      this.#isCut ||= cause instanceof Failure && isFatal(cause);
-      if (this.#run.isTyped || this.#purges.get(survey)?.outcome().status !== 'held') throw cause;
-    }
-    return this.#rowSoFar(survey, 'incomplete');
-  }
-
-  /** The row of a topic that is held. @throws Failure for one that is refused otherwise, or whose name was typed */
-  #refuse(survey: TopicSurvey): PurgeRow | undefined {
-    const { refusals, isTyped, before } = this.#run;
+  async #rowFor(survey: TopicSurvey, mode: 'delete' | 'plan'): Promise<PurgeRow> {
+    const { chat, refusals, isTyped, before } = this.#run;
     const refusal = refusals.get(survey);
     if (refusal && (isTyped || !refusal.isHeld)) throw refusal.failure;
     if (refusal) return rowOf(survey, 'held');
     refuseNewer(survey, before);
-    return undefined;
+    if (!(mode === 'plan' ? hasMessages(survey) : isOpen(survey))) return rowOf(survey, 'missing');
+    if (mode === 'plan') {
+      // The request that would be sent first.
+      await notePlanned(chat.deleteTopic(survey.channel.stream_id, survey.topic_name));
+      return rowOf(survey, 'would be deleted');
+    }
+    try {
+      await this.#purge(survey);
+    } catch (cause) {
+      this.#isCut ||= cause instanceof Failure && isFatal(cause);
+      if (isTyped || this.#purges.get(survey)?.outcome().status !== 'held') throw cause;
+    }
+    return this.#rowSoFar(survey);
   }
 
-  /** `none`: the status of a topic whose purge did not begin. */
-  #rowSoFar(survey: TopicSurvey, none: 'held' | 'incomplete'): PurgeRow {
+  #rowSoFar(survey: TopicSurvey): PurgeRow {
     const outcome = this.#purges.get(survey)?.outcome();
-    return rowOf(survey, outcome?.status ?? none, outcome);
+    return rowOf(survey, outcome?.status ?? (this.#run.refusals.has(survey) ? 'held' : 'incomplete'), outcome);
   }
 
   async #purge(survey: TopicSurvey): Promise<void> {
