@@ -13,7 +13,7 @@ const grace = 40_000;
 export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; readonly limits: string[] } {
   const limits = [...limitsOf(ended.plan), ...notRepeated(ended)];
   const wrongs = [
-    ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
+    ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : [...twoLicenses(ended), ...twoOfOneRun(ended)]),
     ...sentAgain(ended),
     ...tooOften(ended),
     ...notSettled(ended, limits),
@@ -108,6 +108,17 @@ function twoLicenses(ended: Ended): string[] {
     return (ours.length > most && !isUntold(user, ended)) || isBeside || isGiven
       ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`]
       : [];
+  });
+}
+
+/** A run creates one license of a user, how many others may be allowed. */
+function twoOfOneRun({ server: { posts }, licenses, runs, healed }: Ended): string[] {
+  const codes = new Set(licenses.map(({ license_code }) => license_code));
+  const kept = posts.filter(({ code }) => code !== undefined && codes.has(code));
+  return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap((run) => {
+    const users = kept.flatMap(({ client, user }) => (client === run ? [user] : []));
+    const twice = [...new Set(users.filter((user, at) => users.indexOf(user) < at))];
+    return twice.map((user) => `"${run.line}" created two licenses of ${user}`);
   });
 }
 

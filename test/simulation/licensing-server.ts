@@ -41,6 +41,8 @@ export interface SentPost {
   /** When the client had an answer, and when a server with a queue carried it out. */
   readonly replied?: number;
   readonly done?: number;
+  /** Of the license that it made, which the server may not have kept. */
+  readonly code?: string | undefined;
 }
 
 /** A license as a change leaves it. */
@@ -202,6 +204,7 @@ export function licensingServer(
           const answered = change.carryOut(() => answer(request));
           store.keep();
           post.done = time.now();
+          post.code = createdCode(answered);
           world.tell('server', () => `carried out: ${method} ${request.target} ${post.user}`);
           return { kind: 'answer', answer: answered };
         };
@@ -214,7 +217,7 @@ export function licensingServer(
       }
       const made = change.carryOut(() => answer(request));
       if (method === 'POST' && made.status === 201)
-        server.posts.push({ user: userIn(request), reply: name, client, at: time.now() });
+        server.posts.push({ user: userIn(request), reply: name, client, at: time.now(), code: createdCode(made) });
       const changes = store.changes();
       const commit = mishap ? mishap.commit : 0;
       if (commit !== 0) {
@@ -247,6 +250,10 @@ function userIn({ method, body }: SandboxRequest): string {
 
 function codeIn({ path }: SandboxRequest): string {
   return decodeURIComponent(/\/license\/([^/]+)\/$/.exec(path)?.[1] ?? '');
+}
+
+function createdCode({ status, body }: SandboxAnswer): string | undefined {
+  return status === 201 ? (JSON.parse(body) as { license_code?: string }).license_code : undefined;
 }
 
 function fieldsIn({ method, body }: SandboxRequest): Partial<ServedFields> {

@@ -88,7 +88,7 @@ async function proveRules() {
   for (const rule of proven) {
     /** @type {typeof import('./play.ts')} */
     const { hunt } = await import(await bundle(`proof-${rules.indexOf(rule)}`, [rule]));
-    const { failing, histories, cpuSeconds } = await hunt(rule.world, 30);
+    const { failing, histories, cpuSeconds } = await hunt(rule.world, 60);
     const [first] = failing;
     if (!first) process.exitCode = 1;
     const found = first
