@@ -11,7 +11,7 @@ import type { StoredProfiles } from '../../store/account/profiles.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Surroundings } from '../../store/lock/lock.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import { LicenseWrites } from '../../store/record/joined-writes.ts';
+import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Creations } from './history.ts';
 
@@ -153,12 +153,13 @@ export class RunLedgers {
     const { host, options, signal, messages, command, runName } = this.#run;
     const ledger = await this.#ledgerOf(account);
     const { localWrites } = await import('../../store/record/local-writes.ts');
+    const { LicenseWrites: JoinedWrites } = await import('../../store/record/joined-writes.ts');
     const isDry = options.dry_run === true;
     const run = { token: randomBytes(8).toString('hex'), run: runName(), command, isDry, settle, ...messages };
     const places = [await localWrites(origin, run, host)];
     const requestLimit = options.timeout ?? defaultTimeout;
     if (ledger && !isDry) places.push(await ledger.writes(origin, { ...run, requestLimit }));
     const { elapsed, random, sleep } = host.clock;
-    return new LicenseWrites(places, { ...run, elapsed, random, sleep: (span) => sleep(span, signal) });
+    return new JoinedWrites(places, { ...run, elapsed, random, sleep: (span) => sleep(span, signal) });
   }
 }

@@ -6,7 +6,7 @@ import { renaming } from '../../core/shell-word.ts';
 import { ifThere, refuseNewer, remove, replace, storageFailure } from '../disk/files.ts';
 import { readPrivate, makePrivateFolder, refuseUnsafeFolder } from '../disk/private.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { withLock, type Surroundings } from '../lock/lock.ts';
+import type { Surroundings } from '../lock/lock.ts';
 
 type ConfigurationFile = 'config' | 'credentials';
 
@@ -37,7 +37,7 @@ export interface Files {
 
 /** Does the work under a lock beside the files: state folders may differ. @throws Failure config, unavailable */
 export async function changeConfiguration(host: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
-  const { writeConf, confText } = await import('./conf.ts');
+  const [{ writeConf, confText }, { withLock }] = [await import('./conf.ts'), await import('../lock/lock.ts')];
   const folder = foldersOf(host.system).config;
   await refuseUnsafeFolder(folder, host.system);
   await makePrivateFolder(folder, host.system);
