@@ -78,7 +78,7 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
   const ignored = { filters: 'ignored' } as const;
   const users = named('user', 150);
 
-  test.each([20, 25, 30, 100])(
+  test.each(sampleOf(1, [20, 25, 30, 100]))(
     'a list of %i without a total: nothing is created without --trust-list',
     async (length) => {
       const { run, held, counts } = await service(users, { ...ignored, page_size: length });

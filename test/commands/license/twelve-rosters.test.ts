@@ -6,7 +6,7 @@ import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 
 /** A year of an operator: what a roster, an audit by night and an undo make of joiners, leavers, sizes and names. */
 
-const rows = isWhole ? 300 : 30;
+const rows = isWhole ? 300 : 12;
 const months = 12;
 
 /** Users with their sizes. */
