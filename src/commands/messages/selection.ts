@@ -8,7 +8,7 @@ import { isSameName } from '../../schema/topic.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
 import { checkSpan, spanOf, type TimeParts } from '../typed-time.ts';
-import { narrowOf, typedUsers, type AccountFacts } from '../../jobs/messages/narrow.ts';
+import { narrowOf, type AccountFacts } from '../../jobs/messages/narrow.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
 
@@ -42,16 +42,20 @@ export type SelectionValues = Values<typeof selectionOptions>;
  * that are typed in two ways. @throws Failure rejected for one of these whom the server does not list
  */
 export async function factsFor(
-  { link, channel = [], ...values }: SelectionValues & LinkValue,
+  { link, ...values }: SelectionValues & LinkValue,
   { chat, chatAccount, note }: Services & Accounts & Terminal,
 ): Promise<AccountFacts> {
+  const { channel = [], not = [] } = values;
   const pasted = link === undefined ? channel : [link, ...channel];
-  const isPasted = [...pasted, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));
+  const isPasted = [...pasted, ...not].some((text) => isUrl(text.replace(/^channel=/, '')));
   const linkedSite = isPasted ? (await chatAccount()).site : undefined;
-  const groups = typedUsers(
-    values,
-    pasted.flatMap((text) => readLink(text, linkedSite)?.terms ?? []),
-  );
+  const linked = (link === undefined ? undefined : readLink(link, linkedSite))?.terms ?? [];
+  const groups: (readonly string[])[] = [];
+  const meant = (some: readonly string[]): readonly (string | number)[] => {
+    groups.push(some);
+    return some.map(readName);
+  };
+  narrowOf(values, { linked, not, json: values.narrow, facts: { site: linkedSite, meant } });
   const typed = groups.flat();
   const names = namesAmong(typed);
   const addresses = typed.filter((user) => user.includes('@'));
@@ -71,7 +75,7 @@ export async function factsFor(
   for (const [word, found] of idsOf(others, all, note)) users.set(word, found);
   const lost = others.find((user) => !isId(user));
   if (lost !== undefined) throw unlistedUser(lost, all);
-  return { site, users };
+  return { site, meant: (some) => some.map((user) => users.get(user) ?? readName(user)) };
 }
 
 /** The users that are typed neither by id nor by address. */

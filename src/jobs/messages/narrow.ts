@@ -15,8 +15,8 @@ import {
 export interface AccountFacts {
   /** The site of which whole URLs have to be. */
   readonly site?: string | undefined;
-  /** Whom a word means: `me`, and the names of users. */
-  readonly users?: ReadonlyMap<string, string | number> | undefined;
+  /** Whom the words of one value mean, in their order: `me`, and the names of users. */
+  readonly meant?: ((users: readonly string[]) => readonly (string | number)[]) | undefined;
 }
 
 interface NarrowParts {
@@ -47,25 +47,6 @@ export function narrowOf(values: NarrowValues, { linked, not, json, facts }: Nar
 /** Operators of users, by how they are typed. */
 const peopleTerm = /^(?:sender|mentions|dm[-_]including|dm)$/;
 
-/** The users that are typed, those of one value together: of those operators, of `--not` and of links. */
-export function typedUsers(
-  { sender, mentions, dm_including, dm, not = [] }: TypedUsers,
-  linked: readonly NarrowTerm[],
-): readonly string[][] {
-  const negated = not.map((word) => {
-    const [operator = '', ...rest] = word.split('=');
-    return [operatorNamed(operator.replaceAll('_', '-')), rest.join('=')];
-  });
-  const options = Object.entries({ sender, mentions, dm_including, dm });
-  const typed = options.flatMap(([name, texts]) => (texts ?? []).map((text) => [name, text]));
-  const terms = linked.map(({ operator, operand }) => [operator, String(operand)]);
-  return [...typed, ...negated, ...terms].flatMap(([operator = '', text = '']) =>
-    peopleTerm.test(operator) ? [usersIn(operator, text)] : [],
-  );
-}
-
-type TypedUsers = { readonly [K in 'sender' | 'mentions' | 'dm_including' | 'dm' | 'not']?: readonly string[] };
-
 /** @throws Failure usage where one of them is empty */
 function usersIn(operator: string, text: string): string[] {
   const users = operator.startsWith('dm') ? text.split(',').map((user) => user.trim()) : [text];
@@ -78,8 +59,8 @@ function termsOf(operator: string, text: string, facts: AccountFacts): readonly 
   const link = operator === 'channel' ? readLink(text, facts.site) : undefined;
   if (link) return link.terms.flatMap((term) => withIds(term, facts));
   if (!peopleTerm.test(operator)) return [narrowTerm(operator, text)];
-  const meant = usersIn(operator, text).map((user) => facts.users?.get(user) ?? readName(user));
-  return peopleTerms(operator, meant);
+  const users = usersIn(operator, text);
+  return peopleTerms(operator, facts.meant?.(users) ?? users.map(readName));
 }
 
 /** A term of a link, which names users as options do. */
