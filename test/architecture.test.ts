@@ -117,6 +117,17 @@ test('README, man and docs keep their budget of bytes', () => {
   expect(texts.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(pageBytes);
 });
 
+test('whoever follows topic delete enters at most 25 files of its rooms', () => {
+  const values = imports.filter(({ target, typeOnly, dynamic }) => target.startsWith('.') && !typeOnly && !dynamic);
+  const entered = new Set(['commands/topic/delete-topic.ts']);
+  for (const name of entered)
+    for (const { source, target } of values)
+      if (source.name === name) entered.add(posix.join(posix.dirname(name), target));
+  const rooms = /^(jobs\/(topic|archive|messages)|store\/archive|output\/messages|commands\/topic)\//;
+  const found = [...entered].filter((name) => rooms.test(name)).sort();
+  expect(found.length, found.join('\n')).toBeLessThanOrEqual(25);
+});
+
 test('imports go down a floor or stay in their room', () => {
   const wrong = imports.filter(({ source, target }) => {
     if (!target.startsWith('.')) return false;
