@@ -232,7 +232,7 @@ async function ledgerTimes() {
     let stop = () => {};
     const before = async () => {
       // What the ledger remembers of another server would make a run wait.
-      database.query('TRUNCATE chatelaine.write, chatelaine.run, chatelaine.event');
+      database.query('TRUNCATE chatelaine.line, chatelaine.run, chatelaine.event');
       const server = await serve(bare);
       stop = server.stop;
       Object.assign(env, server.credential);
@@ -241,7 +241,7 @@ async function ledgerTimes() {
   };
   const rows = await compared([way('license apply', {}), way('license apply with a ledger', ledger)], [undefined, 1.3]);
   const bytes = Number(
-    database.query("SELECT pg_total_relation_size('chatelaine.write') + pg_total_relation_size('chatelaine.event')"),
+    database.query("SELECT pg_total_relation_size('chatelaine.line') + pg_total_relation_size('chatelaine.event')"),
   );
   await database.stop();
   return [...rows, { name: 'the ledger for each user', value: `${(bytes / count).toFixed(0)} bytes` }];

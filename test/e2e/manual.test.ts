@@ -6,7 +6,7 @@ import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { serverOf } from '../../src/schema/url.ts';
-import { ledgerScript } from '../../src/store/ledger/ledger.ts';
+import { ledgerScript } from '../../src/store/ledger/ledger-sql.ts';
 import { sampleOf } from '../helpers/extent.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';

@@ -20,58 +20,48 @@ export interface LedgerConnection {
 type Row = Readonly<Record<string, unknown>>;
 type StatementName = keyof typeof statements;
 
-interface Write {
-  readonly id: string;
-  readonly key: string;
-  readonly exact: string;
-  readonly origin: string;
-  readonly app_code: number;
-  readonly run: string;
-  readonly asked: { readonly kind: string; readonly settle: number; readonly isFirst?: boolean };
-  seq: number;
-  latest: number;
-  what: Ended | null;
-  ended: number | null;
-}
-
-interface Ended {
-  readonly is: string;
-  readonly n?: number;
-}
-
 interface Run {
   readonly key: string;
+  readonly token: string;
   readonly origin: string;
   readonly name: string;
   readonly command: string;
   readonly host: string;
   readonly pid: number;
-  readonly connection: LedgerConnection;
+  readonly limit: number;
   readonly since: number;
-  begun: number;
-  passed: number;
-  written: number;
+  shortened: number;
 }
 
-type BegunRow = Pick<Write, 'id' | 'key' | 'exact' | 'app_code' | 'asked'>;
-interface EndedRow {
-  readonly id: string;
-  readonly what: Ended;
+interface Line {
+  readonly seq: number;
+  readonly run: string;
+  readonly number: number;
+  readonly at: number;
+  readonly line: unknown;
 }
+
+interface NewLine {
+  readonly number: number;
+  readonly line: unknown;
+  readonly keys?: readonly string[];
+  readonly latest?: number;
+}
+
 interface ToldRow {
   readonly exact: string;
   readonly entry: unknown;
 }
 
 interface Committed {
-  readonly writes: readonly Write[];
+  readonly lines: readonly Line[];
   readonly runs: readonly Run[];
 }
 
-const hour = 3_600_000;
+type Known = Readonly<Record<string, { readonly seq: number; readonly shortened: number }>>;
 
 export function createLedgerMemory(now: () => number): LedgerMemory {
-  let writes: Write[] = [];
+  let lines: Line[] = [];
   let runs: Run[] = [];
   const events: ToldRow[] = [];
   const locks = new Map<string, LedgerConnection>();
@@ -86,49 +76,39 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
     locks.set(key, connection);
     return true;
   };
-  const runOf = (key: unknown): Run | undefined => runs.find((run) => run.key === key);
-  const counts = ({ what, run, ended, asked }: Write): boolean =>
-    !what ||
-    (what.is === 'no answer' && (holder(run) !== undefined || now() < (ended ?? 0) + (what.n ?? 0) * asked.settle));
-  const isDead = ({ what, run }: Write, me: string): boolean => !what && run !== me && !holder(run);
-  const sweep = (me: string, origin: string): void => {
-    const n = new Set(writes.filter((write) => write.origin === origin && counts(write)).map(({ id }) => id)).size;
-    for (const write of writes)
-      if (write.origin === origin && isDead(write, me))
-        Object.assign(write, { what: { is: 'no answer', n }, ended: Math.max(now(), write.latest) });
+  const add = (run: string, { number, line, latest = 0 }: NewLine): void => {
+    lastSeq += 1;
+    lines.push({ seq: lastSeq, run, number, at: Math.max(now(), latest), line });
   };
-  const recorded = (write: Write) => {
-    const { name, command, host } = runOf(write.run) ?? {};
-    return { ...write, run: name, command, host, now: now() };
-  };
-  const known = (me: string, origin: string, keys: readonly string[], users: readonly string[]) => {
-    if (writes.some((write) => keys.includes(write.key) && isDead(write, me))) sweep(me, origin);
-    return keys.map((key, index) => ({
-      at: index + 1,
-      writes: writes.filter((write) => write.key === key).map(recorded),
-      told: events.filter(({ exact }) => exact === users[index]).map(({ entry }) => entry),
-    }));
+  const linesAfter = (run: Run, known: Known) => {
+    const seen = known[run.token];
+    const seq = seen?.shortened === run.shortened ? seen.seq : 0;
+    return lines.filter((one) => one.run === run.key && one.seq > seq).map((one) => [one.seq, one.at, one.line]);
   };
 
   type Statement = (connection: LedgerConnection, ...values: never[]) => readonly Row[];
   const functions: Readonly<Partial<Record<StatementName, Statement>>> = {
-    about: () => [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), restored, now: now() }],
+    about() {
+      const age = restored === null ? null : now() - restored;
+      return [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), age }];
+    },
     enter() {
       if (knownPlace !== place) [knownPlace, restored] = [place, now()];
       return [];
     },
-    open(connection, key: string, origin: string, name: string, command: string, host: string, pid: number) {
-      const isForgotten = ({ what, asked, ended }: Write) =>
-        (what?.is === 'answered' && asked.kind === 'change' && (ended ?? 0) + asked.settle < now()) ||
-        (what?.n === 0 && (ended ?? 0) + 24 * hour < now());
-      writes = writes.filter((write) => !isForgotten(write));
-      const isKept = (run: Run) =>
-        run.since >= now() - hour || holder(run.key) !== undefined || writes.some((write) => write.run === run.key);
-      runs = runs.filter(isKept);
-      sweep(key, origin);
+    open(
+      connection,
+      key: string,
+      token: string,
+      origin: string,
+      name: string,
+      command: string,
+      host: string,
+      pid: number,
+      limit: number,
+    ) {
       take(key, connection);
-      const run = { key, origin, name, command, host, pid, connection, since: now() };
-      runs.push({ ...run, begun: 0, passed: 0, written: now() });
+      runs.push({ key, token, origin, name, command, host, pid, limit, since: now(), shortened: 0 });
       return [];
     },
     take(
@@ -137,71 +117,48 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       origin: string,
       given: readonly string[],
       wanted: readonly string[],
-      keys: readonly string[],
       users: readonly string[],
+      known: string,
     ) {
       for (const key of given) if (holder(key) === connection) locks.delete(key);
-      const taken = new Set(wanted.filter((key) => take(key, connection)));
-      return known(me, origin, keys, users).filter((_row, index) => taken.has(keys[index] ?? ''));
+      const taken = wanted.filter((key) => take(key, connection));
+      const told = events.filter(({ exact }) => users.includes(exact)).map(({ exact, entry }) => [exact, entry]);
+      const others = runs.filter((run) => run.origin === origin && run.key !== me);
+      const read = others.map((run) => ({
+        ...{ token: run.token, run: run.name, command: run.command, limit: run.limit, shortened: run.shortened },
+        isGone: !holder(run.key),
+        lines: linesAfter(run, JSON.parse(known) as Known),
+      }));
+      return [{ take: { taken, told, runs: read, now: now() } }];
     },
-    known: (_connection, me: string, origin: string, keys: readonly string[], users: readonly string[]) =>
-      known(me, origin, keys, users),
-    holder(_connection, keys: readonly string[]) {
-      const holders = keys.map(holder);
-      const found = runs.filter(({ connection, key }) => holders.includes(connection) && holder(key) === connection);
-      return found.map((run) => ({ ...run, progress: run.written }));
+    holder(_connection, wanted: string) {
+      const found = runs.filter(({ key }) => holder(key) !== undefined && holder(key) === holder(wanted));
+      return found.map((run) => ({ ...run, progress: lines.findLast((one) => one.run === run.key)?.seq }));
     },
-    note(connection, me: string, origin: string, limit: number, begun: string, ended: string, told: string) {
-      const held = (JSON.parse(begun) as BegunRow[]).filter(({ key }) => holder(key) === connection);
-      const passed: number[] = [];
-      for (const row of held) {
-        lastSeq += 1;
-        const attempt = { seq: lastSeq, latest: now() + limit, what: null };
-        const before = writes.find(({ id, exact }) => id === row.id && exact === row.exact);
-        if (before) Object.assign(before, attempt);
-        else writes.push({ ...row, ...attempt, origin, run: me, ended: null });
-      }
-      for (const { id, what } of JSON.parse(ended) as EndedRow[]) {
-        const own = writes.filter((write) => write.id === id);
-        if (what.is === 'answered' || what.is === 'shown') passed.push(...own.map(({ seq }) => seq));
-        if (what.is !== 'answered' && what.is !== 'no answer') writes = writes.filter((write) => write.id !== id);
-        else
-          for (const write of own)
-            if (what.is === 'answered' || !write.what || what.n === 0) Object.assign(write, { what, ended: now() });
-      }
+    note(connection, me: string, added: string, told: string) {
+      const all = JSON.parse(added) as NewLine[];
+      const held = all.filter(({ keys = [] }) => keys.every((key) => holder(key) === connection));
+      for (const line of held) add(me, line);
       events.push(...(JSON.parse(told) as ToldRow[]));
-      const run = runOf(me);
-      if (!run) return [];
-      run.begun = held.length > 0 ? lastSeq : run.begun;
-      run.passed = Math.max(run.passed, ...passed);
-      run.written = now();
       return [{ written: held.length }];
     },
-    underWay(_connection, me: string, origin: string) {
-      sweep(me, origin);
-      const others = writes.filter((write) => write.origin === origin && write.run !== me && counts(write));
-      const beside = runs.filter((run) => run.origin === origin && run.key !== me);
-      return [
-        {
-          counted: Object.fromEntries(others.map(({ id, asked }) => [id, asked.settle])),
-          begun: Math.max(0, ...beside.map((run) => run.begun)),
-          passed: Math.max(0, ...beside.map((run) => run.passed)),
-        },
-      ];
-    },
-    firsts: (_connection, origin: string) =>
-      writes
-        .filter((write) => write.origin === origin && write.what?.is === 'answered' && write.asked.isFirst === true)
-        .filter(({ ended }) => now() - (ended ?? 0) < 24 * hour)
-        .map((write) => ({ write: recorded(write) })),
-    close(_connection, key: string) {
-      runs = runs.filter((run) => run.key !== key || run.begun !== 0);
+    ended(_connection, token: string, added: string) {
+      const run = runs.find((one) => one.token === token);
+      if (run) for (const line of JSON.parse(added) as NewLine[]) add(run.key, line);
       return [];
     },
-    told: (_connection, users: readonly string[]) =>
-      events.flatMap(({ exact, entry }) =>
-        users.flatMap((user, index) => (user === exact ? [{ at: index + 1, entry }] : [])),
-      ),
+    shorten(_connection, me: string, left: readonly number[]) {
+      lines = lines.filter(({ run, number }) => run !== me || left.includes(number));
+      for (const run of runs) if (run.key === me) run.shortened += 1;
+      return [];
+    },
+    remove(_connection, token: string) {
+      const gone = runs.find((run) => run.token === token);
+      lines = lines.filter(({ run }) => run !== gone?.key);
+      runs = runs.filter((run) => run !== gone);
+      return [];
+    },
+    told: (_connection, user: string) => events.flatMap(({ exact, entry }) => (user === exact ? [{ entry }] : [])),
   };
 
   return {
@@ -210,9 +167,9 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       if (!statement) throw new Error(`the ledger in memory does not know: ${text}`);
       return statement(connection, ...(values as never[]));
     },
-    copy: () => ({ writes: writes.map((write) => ({ ...write })), runs: runs.map((run) => ({ ...run })) }),
+    copy: () => ({ lines: [...lines], runs: runs.map((run) => ({ ...run })) }),
     restore(committed) {
-      [writes, runs] = [[...committed.writes], [...committed.runs]];
+      [lines, runs] = [[...committed.lines], committed.runs.map((run) => ({ ...run }))];
       place += 1;
     },
   };

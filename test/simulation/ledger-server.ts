@@ -13,8 +13,6 @@ export type LedgerFault =
       /** When the server notices. */
       readonly noticed: number;
     }
-  /** The `nth` statement is undone as a whole, as after a deadlock. */
-  | { readonly does: 'undone'; readonly nth: number }
   /** The server takes the `nth` connection not at all. */
   | { readonly does: 'full'; readonly nth: number }
   /** Ends all connections, and takes new ones after `span`. */
@@ -122,7 +120,6 @@ export function ledgerServer(world: World, { clockAhead = 0, faults = [] }: Ledg
       counts.statement += 1;
       if (!connection.isOpen()) return { rows: undefined, cut: 'heard' };
       const cut = faultOf('cut', counts.statement);
-      if (faultOf('undone', counts.statement)) throw sqlError('40P01', 'deadlock detected');
       const rows = cut?.isCarriedOut === false ? undefined : memory.query(connection, text, values);
       if (cut) {
         world.tell('ledger', () => `the connection of ${connection.client.computer.name} is cut`);

@@ -17,7 +17,7 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
-      'owner && (await holderOf(owner, me, system));\n  if',
+      'owner && !abandoned.has(owner.token) && (await liveOwner(owner, me, system));\n  if',
       'owner && { name: "somebody", isSeen: true };\n  if',
     ],
     [
@@ -62,45 +62,59 @@ export const rules = [
     ],
     ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
   ]),
-  ...inFile('ensure', 'store/record/local-writes.ts', [
+  ...inFile('ensure', 'store/record/run-files.ts', [
     [
       'one run has a user',
-      'const lock = await tryLock(join(this.#folder, `${folded}.lock`), this.#host, about);',
+      'const lock = await tryLock(join(this.#folder, `${this.hashesOf(user).folded}.lock`), this.#host, about);',
       'const lock = { release: async () => undefined, holder: about };',
     ],
   ]),
-  ...inFile('ensure', 'store/record/local-writes.ts', [
-    ['what a dead run had under way is pending', 'if (last && !this.#run.isDry) await this.#closeEnded(last);', ''],
+  ...inFile('ensure', 'store/record/joined-writes.ts', [
+    [
+      'what a dead run had under way is pending',
+      'while (await this.#closeEnded(place, seen.records));',
+      'while (false);',
+    ],
   ]),
-  ...inFile('apply', 'store/record/local-writes.ts', [
+  ...inFile('apply', 'store/record/joined-writes.ts', [
     [
       'nobody sees what a dead run had under way without its end',
-      'await this.#inTurn(() => this.#readAll());',
-      'await this.#readAll();',
+      'return this.#inTurn(async () => {',
+      'return Promise.resolve().then(async () => {',
     ],
   ]),
-  ...inFile('ensure', 'store/record/write-lines.ts', [
+  ...inFile('ensure', 'store/record/run-record.ts', [
     [
       'an answer stays open until a list shows it',
-      "if (line.is === 'no answer' || line.is === 'answered') {",
-      "if (line.is === 'no answer') {",
+      "if (line.is !== 'answered' && line.is !== 'no answer')",
+      "if (line.is !== 'no answer')",
     ],
-    ['a record that is written again keeps how writes ended', 'if (end) lines.push(summedLine(end));', ''],
   ]),
-  ...inFile('ensure', 'store/record/write-lines.ts', [
+  ...inFile('ensure', 'store/record/run-files.ts', [
+    [
+      'a record that is written again keeps how writes ended',
+      '...(end ? [summedLine({ end: number, ...end })] : []),',
+      '',
+    ],
+  ]),
+  ...inFile('ensure', 'store/record/run-record.ts', [
     ['two spellings of one name exclude one another', 'folded ${foldName(remote_user)}`', 'folded ${remote_user}`'],
   ]),
-  ...inFile('apply', 'store/record/local-writes.ts', [
-    ["each worker's own line is on disk before its request", 'await this.#own.append({\n', 'void this.#own.append({\n'],
+  ...inFile('apply', 'store/record/joined-writes.ts', [
+    [
+      "each worker's own line is on disk before its request",
+      'await this.#append((place) => ({ begin,',
+      'void this.#append((place) => ({ begin,',
+    ],
   ]),
-  ...inFile('apply', 'store/record/write-lines.ts', [
+  ...inFile('apply', 'store/record/run-record.ts', [
     [
       'what dead runs have left counts until n times --settle',
       'if (isGone && end && now >= endedAt + end.n * asked.settle) continue;',
       'if (isGone) continue;',
     ],
   ]),
-  ...inFile('rename', 'store/record/writes.ts', [
+  ...inFile('rename', 'store/record/run-record.ts', [
     [
       'a name that was given may be shown late',
       "return asked.kind === 'change' && now >= endedAt + asked.settle;",
@@ -110,8 +124,8 @@ export const rules = [
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     [
       'what other runs have under way counts',
-      'for (const [id, settle] of writes.counted) counted.set(id, settle);',
-      '',
+      'this.#countedIn(seen.flatMap(({ records }) => records));',
+      'this.#countedIn([]);',
     ],
   ]),
   ...inFile('apply', 'store/record/joined-writes.ts', [
@@ -224,28 +238,28 @@ export const rules = [
   ...inFile('ledger', 'store/record/joined-writes.ts', [
     [
       'what a ledger knows of a user counts',
-      'places.flatMap((place) => place[index] ?? []),',
-      'places[0]?.[index] ?? [],',
+      'const writes = [...this.#seen].flatMap(',
+      'const writes = [...this.#seen].slice(0, 1).flatMap(',
     ],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-writes.ts', [
-    ['of all runs one has a user', 'if (wish.taken.size === keys.length) return', 'if (wish.taken.size >= 0) return'],
+    ['of all runs one has a user', '    if (wish.isTaken) {\n', '    if (wish.key) {\n'],
     [
       'a connection that lost its users sends nothing',
-      "if (begun.length === 0 || row?.['written'] === begun.length) return;",
+      "if (row?.['written'] === lines.length) return;",
       'if (row !== null) return;',
     ],
     [
       'a restored ledger lacks what was written last',
-      'const isLacking = this.#restored + this.#run.settle > this.#host.clock.elapsed();',
-      'const isLacking = false;',
+      'if (this.#restored + settle <= this.#host.clock.elapsed()) return undefined;',
+      'if (settle > 0) return undefined;',
     ],
     [
       'what had no answer is in the ledger',
-      'const ended = this.#waiting.ended.splice(0);',
-      "const ended = this.#waiting.ended.splice(0).filter(({ what }) => what.is !== 'no answer');",
+      'else this.#lines.push({ number: line.end, line });',
+      "else if (line.is !== 'no answer') this.#lines.push({ number: line.end, line });",
     ],
-    ['workers of one run exclude one another', 'for (const key of keys) this.#held.add(key);', ''],
+    ['workers of one run exclude one another', 'this.#held.add(wish.key);', ''],
   ]),
   ...inFile('rename', 'jobs/license/change-license.ts', [
     [
@@ -279,7 +293,7 @@ export const rules = [
       'const license = { ...found, fields: { ...found.fields, ...after } };',
     ],
   ]),
-  ...inFile('rosters', 'store/record/write-lines.ts', [
+  ...inFile('rosters', 'store/record/run-record.ts', [
     [
       'a user is one of its application',
       'exact: hashOf(`${salt} ${app_code} ${remote_user}`),',

@@ -575,7 +575,6 @@ function ledgerFault(chance: Chance): LedgerFault {
       ...{ does: 'cut', nth, isCarriedOut: chance.happens(0.5), isSilent: chance.happens(0.5) },
       noticed: chance.pick([0, 500, 20_000]),
     }),
-    () => ({ does: 'undone', nth }),
     () => ({ does: 'full', nth: 1 + chance.below(3) }),
     () => ({ does: 'restart', at, span }),
     () => ({ does: 'failover', at, span, lag: chance.pick([0, 50, 500, 5000]) }),

@@ -1,5 +1,4 @@
-import { ledgerScript } from '../../store/ledger/ledger.ts';
-import { ledgerVersion } from '../../store/ledger/ledger-sql.ts';
+import { ledgerScript, ledgerVersion } from '../../store/ledger/ledger-sql.ts';
 import { command } from '../command.ts';
 
 export default command({

@@ -12,6 +12,7 @@ import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Surroundings } from '../../store/lock/lock.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
+import type { WritePlace } from '../../store/record/run-record.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Creations } from './history.ts';
 
@@ -149,16 +150,19 @@ export class RunLedgers {
     return known;
   }
 
+  /** A dry run locks nothing, and neither reads nor writes a record. */
   async #openWrites(origin: string, account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
     const { host, options, signal, messages, command, runName } = this.#run;
-    const ledger = await this.#ledgerOf(account);
-    const { localWrites } = await import('../../store/record/local-writes.ts');
     const { LicenseWrites: JoinedWrites } = await import('../../store/record/joined-writes.ts');
-    const isDry = options.dry_run === true;
-    const run = { token: randomBytes(8).toString('hex'), run: runName(), command, isDry, settle, ...messages };
-    const places = [await localWrites(origin, run, host)];
-    const requestLimit = options.timeout ?? defaultTimeout;
-    if (ledger && !isDry) places.push(await ledger.writes(origin, { ...run, requestLimit }));
+    const run = { token: randomBytes(8).toString('hex'), run: runName(), command, settle, ...messages };
+    const places: WritePlace[] = [];
+    if (options.dry_run !== true) {
+      const ledger = await this.#ledgerOf(account);
+      const { openRunFiles } = await import('../../store/record/run-files.ts');
+      places.push(await openRunFiles(origin, run.token, run, host));
+      const requestLimit = options.timeout ?? defaultTimeout;
+      if (ledger) places.push(await ledger.writes(origin, { ...run, requestLimit }));
+    }
     const { elapsed, random, sleep } = host.clock;
     return new JoinedWrites(places, { ...run, elapsed, random, sleep: (span) => sleep(span, signal) });
   }

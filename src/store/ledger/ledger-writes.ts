@@ -1,53 +1,53 @@
 /**
- * The writes of all runs of all machines that share a ledger (docs/exactly-once.md, The shared ledger). It lives as
+ * The records of all runs of all machines that share a ledger (docs/exactly-once.md, The shared ledger). It lives as
  * long as the run, whose one connection holds the locks of its users. Moments are the database's.
  */
 import { batched } from '../../core/batch.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, writeJson } from '../../core/json.ts';
+import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
 import type { Surroundings } from '../lock/lock.ts';
-import type {
-  BegunWrite,
-  FirstWrite,
-  LockHolder,
-  OtherWrites,
-  RecordedWrite,
-  UserLock,
-  UserName,
-  WriteEnd,
-  WritePlace,
-} from '../record/writes.ts';
-import {
-  hashedUser,
-  keyOf,
-  lackingWrite,
-  listOf,
-  recordedRows,
-  type FreshUser,
-  type HashedUser,
-  type LedgerRow,
-  type LedgerState,
-  type RecordedRow,
-  type RecordedRun,
-  type ToldEntry,
-  type WaitingLines,
-} from './ledger-rows.ts';
-import { statements } from './ledger-sql.ts';
+import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
+import type { LockHolder, WritePlace } from '../record/run-record.ts';
+import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
+import { isTaken, statements, type LedgerRow, type RecordedLines, type StatementName } from './ledger-sql.ts';
+
+export interface RecordedRun extends WritingRun {
+  /** The start of each id of this run. */
+  readonly token: string;
+  readonly settle: Milliseconds;
+  /** The longest time of a request. */
+  readonly requestLimit: Milliseconds;
+  readonly note: (text: string) => void;
+}
+
+/** What a ledger says of itself. */
+export interface LedgerState {
+  readonly salt: string;
+  /** Milliseconds since it was made or restored; Infinity: long ago. */
+  readonly age: Milliseconds;
+}
 
 /** What a statement that a request or a known key waits for may take. */
-export const shortLimit: Milliseconds = 5000;
-
-/** What is settled waits so long for a line that it can be written with. */
-const longestDelay: Milliseconds = 100;
+const shortLimit: Milliseconds = 5000;
 
 export type Ask = (text: string, values: readonly unknown[], limit?: Milliseconds) => Promise<readonly LedgerRow[]>;
 
-/** The locks that a worker wants, with what is known of their users once they are taken. */
+/** A lock that a worker wants. */
 interface Wish {
-  readonly users: readonly HashedUser[];
-  readonly taken: Set<string>;
+  readonly key: string;
+  /** The hash of the user in the history. */
+  readonly told: string;
+  isTaken: boolean;
+}
+
+/** A run of this or another machine, as far as it was read. */
+interface ReadRun {
+  readonly record: RunRecord;
+  readonly limit: Milliseconds;
+  readonly shortened: number;
+  seq: number;
 }
 
 export class LedgerWrites implements WritePlace {
@@ -61,12 +61,14 @@ export class LedgerWrites implements WritePlace {
   readonly #held = new Set<string>();
   /** Locks that are given back with the next question. */
   #given: string[] = [];
-  /** As long as the lock is held, nobody else changes it. */
-  readonly #fresh = new Map<string, FreshUser>();
-  readonly #ends = new Map<string, Milliseconds>();
-  readonly #take: (wish: Wish) => Promise<void>;
-  /** Lines that are written at once. */
-  readonly #waiting: WaitingLines = { begun: [], ended: [], told: [] };
+  readonly #runs = new Map<string, ReadRun>();
+  /** Users who were locked since they were last read for: nobody else writes of them. */
+  readonly #fresh = new Set<string>();
+  readonly #told = new Map<string, readonly unknown[]>();
+  readonly #take: (wish: Wish | undefined) => Promise<void>;
+  /** What is written at once. */
+  readonly #lines: { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[] = [];
+  readonly #entries: object[] = [];
   readonly #note: (all: undefined) => Promise<void>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
@@ -78,36 +80,40 @@ export class LedgerWrites implements WritePlace {
     this.#origin = origin;
     this.#run = run;
     this.#host = host;
-    this.#key = keyOf(state.salt, `run ${run.token}`);
+    this.#key = keyOf(hashOf(`${state.salt} run ${run.token}`));
     this.#take = batched((wishes) => this.#takeAll(wishes), nextTurn);
     this.#note = batched(() => this.#writeAll(), nextTurn);
   }
 
   async open(): Promise<void> {
-    const { run, command, note, requestLimit, settle } = this.#run;
+    const { token, run, command, note, requestLimit, settle } = this.#run;
     const { hostname, pid } = this.#host.system;
-    await this.#query('open', [this.#key, this.#origin, run, command, hostname, pid]);
-    const asked = requestLimit + shortLimit - (this.#state.age ?? Infinity);
+    const limit = requestLimit + shortLimit;
+    await this.#query('open', [this.#key, token, this.#origin, run, command, hostname, pid, limit]);
+    const asked = limit - this.#state.age;
     if (asked + settle <= 0) return;
     this.#restored = this.#host.clock.elapsed() + asked;
     const wait = formatDuration(Math.ceil((asked + settle) / 1000) * 1000);
     note(`the ledger is new or was restored, or a replica took over: no license is created in the next ${wait}`);
   }
 
-  async tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
-    const wish: Wish = {
-      users: users.map((user) => hashedUser(this.#state.salt, this.#origin, user)),
-      taken: new Set(),
-    };
-    const keys = [...new Set(wish.users.map(({ key }) => key))].sort();
+  hashesOf(user: UserName): UserHashes {
+    return hashesOf(`${this.#state.salt} ${this.#origin}`, user);
+  }
+
+  async tryLock(user: UserName): Promise<UserLock | LockHolder> {
+    const { folded } = this.hashesOf(user);
+    const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     const progress = String(this.#host.clock.elapsed());
-    if (keys.some((key) => this.#held.has(key))) return { holder: 'this run', progress };
-    for (const key of keys) this.#held.add(key);
+    if (this.#held.has(wish.key)) return { holder: 'this run', progress };
+    this.#held.add(wish.key);
     await this.#take(wish);
-    const release = (): void => this.#release(wish, keys);
-    if (wish.taken.size === keys.length) return { release: async () => release() };
-    release();
-    const [other] = await this.#query('holder', [keys]);
+    if (wish.isTaken) {
+      this.#fresh.add(folded);
+      return { release: async () => this.#release(wish, folded) };
+    }
+    this.#held.delete(wish.key);
+    const [other] = await this.#query('holder', [wish.key]);
     if (!other) return { holder: 'another run', progress };
     const { command, host, pid, since, progress: written } = other;
     const time = new Date(Number(since)).toISOString().slice(11, 16);
@@ -115,112 +121,111 @@ export class LedgerWrites implements WritePlace {
     return { holder, progress: String(written) };
   }
 
-  async known(users: readonly UserName[]): Promise<readonly (readonly RecordedWrite[])[]> {
-    const hashed = users.map((user) => hashedUser(this.#state.salt, this.#origin, user));
-    const fresh = hashed.flatMap(({ key, exact }) => {
-      const user = this.#fresh.get(exact);
-      if (!user?.writes || user.key !== key) return [];
-      this.#fresh.set(exact, { ...user, writes: undefined });
-      return [user.writes];
-    });
-    const isFresh = fresh.length === users.length;
-    const values = [this.#key, this.#origin, hashed.map(({ key }) => key), hashed.map(({ exact }) => exact)];
-    const rows = isFresh ? fresh : (await this.#query('known', values)).map(({ writes }) => listOf(writes));
-    const isLacking = this.#restored + this.#run.settle > this.#host.clock.elapsed();
-    const lacking = isLacking ? [lackingWrite(this.#run.settle, this.#restored)] : [];
-    return hashed.map((user, index) => [
-      ...recordedRows(rows[index] ?? []).map((row) => this.#recorded(row, user)),
-      ...lacking,
-    ]);
+  async read(users: readonly UserHashes[]): Promise<readonly RunRecord[]> {
+    const isFresh = users.length > 0 && users.every(({ folded }) => this.#fresh.delete(folded));
+    if (!isFresh) await this.#take(undefined);
+    return [...this.#runs.values()].map(({ record }) => record);
   }
 
-  async begin({ id, users, asked }: BegunWrite): Promise<void> {
+  async append(line: WriteLine): Promise<void> {
     if (this.#failure) throw this.#failure;
-    this.#waiting.begun.push(
-      ...users.map((user) => ({ id, asked, ...hashedUser(this.#state.salt, this.#origin, user) })),
-    );
-    await this.#note(undefined);
+    const isBegin = 'begin' in line;
+    if (isBegin) this.#lines.push({ number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line });
+    else this.#lines.push({ number: line.end, line });
+    // What is settled is written with the next line; where it is lost with this run, others settle it once more.
+    if (isBegin || line.is === 'answered' || line.is === 'no answer') await this.#note(undefined);
   }
 
-  async end(id: string, what: WriteEnd): Promise<void> {
-    this.#waiting.ended.push({ id, what });
-    if (what.is === 'answered' || what.is === 'no answer') return this.#note(undefined);
-    // It is written with the next line; what is lost with this run others settle once more.
-    const delay = this.#host.clock.sleep(longestDelay);
-    delay.then(() => this.#note(undefined)).catch(() => undefined);
+  async shorten(left: ReadonlySet<number>): Promise<void> {
+    await this.#query('shorten', [this.#key, [...left]]);
+  }
+
+  /** A connection that is gone leaves open whether the request lives on: it ends no earlier than its time limit. */
+  async endOfEnded({ token }: RunRecord, ends: readonly EndLine[]): Promise<void> {
+    const run = this.#runs.get(token);
+    if (!run) return;
+    const now = this.#host.clock.elapsed();
+    const lines = ends.map((line) => {
+      const write = run.record.all.get(line.end);
+      const isCut = write && !write.end;
+      return { number: line.end, line, ...(isCut && { latest: write.time + run.limit }) };
+    });
+    for (const line of ends) run.record.apply(line, 0, now);
+    if (run.record.isNeeded(now)) await this.#query('ended', [token, writeJson(lines)]);
+    else await this.#query('remove', [token]);
+  }
+
+  async close(left: ReadonlySet<number>): Promise<void> {
+    await this.#note(undefined).catch(() => undefined);
+    if (!this.#failure && left.size === 0) await this.#query('remove', [this.#run.token]);
+  }
+
+  lacking(): PendingWrite | undefined {
+    const { settle } = this.#run;
+    if (this.#restored + settle <= this.#host.clock.elapsed()) return undefined;
+    const asked = { kind: 'creation', settle, unanswered: 0 } as const;
+    return { id: 'restored', run: '', command: '', asked, ended: this.#restored, n: 1 };
   }
 
   /** What the history said of a user when this run took the lock; undefined where it has to be asked. */
   freshlyTold(exact: string): readonly unknown[] | undefined {
-    const user = this.#fresh.get(exact);
-    if (user) this.#fresh.set(exact, { ...user, told: undefined });
-    return user?.told;
+    const told = this.#told.get(exact);
+    this.#told.delete(exact);
+    return told;
   }
 
-  /** Adds to the history of the ledger. */
-  async tell(entries: readonly ToldEntry[]): Promise<void> {
-    this.#waiting.told.push(...entries);
+  /** Adds to the history of the ledger, by the salted hash of each user. */
+  async tell(entries: readonly { readonly exact: string; readonly entry: object }[]): Promise<void> {
+    this.#entries.push(...entries);
     await this.#note(undefined);
-  }
-
-  async underWay(): Promise<OtherWrites> {
-    await this.#note(undefined);
-    const [row] = await this.#query('underWay', [this.#key, this.#origin]);
-    const { counted, begun, passed } = row ?? {};
-    const settles = isObject(counted) ? Object.entries(counted) : [];
-    return {
-      counted: new Map(settles.map(([id, settle]) => [id, Number(settle)])),
-      latest: { begun: Number(begun ?? 0), passed: Number(passed ?? 0) },
-    };
-  }
-
-  async openFirsts(): Promise<readonly FirstWrite[]> {
-    const rows = await this.#query('firsts', [this.#origin]);
-    return recordedRows(rows.map(({ write }) => write)).map((row) => ({
-      ...this.#recorded(row),
-      isOf: (user) =>
-        user.app_code === row.app_code && row.exact === hashedUser(this.#state.salt, this.#origin, user).exact,
-    }));
-  }
-
-  async close(): Promise<void> {
-    await this.#note(undefined).catch(() => undefined);
-    if (!this.#failure) await this.#query('close', [this.#key]);
   }
 
   /** Where the connection is gone, so are its locks. */
-  #release({ users, taken }: Wish, keys: readonly string[]): void {
-    for (const { exact } of users) this.#fresh.delete(exact);
-    for (const key of keys) this.#held.delete(key);
-    this.#given.push(...taken);
-    this.#take({ users: [], taken: new Set() }).catch(() => undefined);
+  #release({ key, told }: Wish, folded: string): void {
+    this.#fresh.delete(folded);
+    this.#told.delete(told);
+    this.#held.delete(key);
+    this.#given.push(key);
+    this.#note(undefined).catch(() => undefined);
+    this.#take(undefined).catch(() => undefined);
   }
 
-  /** One round trip gives locks back, takes others, and reads what is known of their users. */
-  async #takeAll(wishes: readonly Wish[]): Promise<void> {
-    const users = wishes.flatMap((wish) => wish.users.map((user) => ({ user, wish })));
-    const keys = users.map(({ user }) => user.key);
-    const given = this.#given.splice(0);
-    if (given.length === 0 && keys.length === 0) return;
-    const hashes = users.map(({ user }) => user.exact);
-    const rows = await this.#query('take', [this.#key, this.#origin, given, [...new Set(keys)], keys, hashes]);
-    for (const row of rows) {
-      const one = users[Number(row['at']) - 1];
-      if (!one) continue;
-      one.wish.taken.add(one.user.key);
-      const { key, exact } = one.user;
-      this.#fresh.set(exact, { key, writes: listOf(row['writes']), told: listOf(row['told']) });
+  /** One round trip gives locks back, takes others, and reads on. */
+  async #takeAll(all: readonly (Wish | undefined)[]): Promise<void> {
+    const wishes = all.filter((wish) => wish !== undefined);
+    const lists = [wishes.map(({ key }) => key), wishes.map(({ told }) => told)];
+    const known = Object.fromEntries([...this.#runs].map(([token, { seq, shortened }]) => [token, { seq, shortened }]));
+    const values = [this.#key, this.#origin, this.#given.splice(0), ...lists, writeJson(known)];
+    const answer = (await this.#query('take', values))[0]?.['take'];
+    if (!isTaken(answer)) return;
+    for (const wish of wishes) {
+      wish.isTaken = answer.taken?.includes(wish.key) === true;
+      const entries = answer.told?.flatMap(([exact, entry]) => (exact === wish.told ? [entry] : []));
+      if (wish.isTaken) this.#told.set(wish.told, entries ?? []);
     }
+    const runs = (answer.runs ?? []).map((run) => [run.token, this.#readOn(run, answer.now)] as const);
+    this.#runs.clear();
+    for (const [token, run] of runs) this.#runs.set(token, run);
+  }
+
+  /** When a write ended is on the clock of this run; it stays what it was when it was first read. */
+  #readOn({ token, shortened, limit, isGone, lines, ...run }: RecordedLines, now: Milliseconds): ReadRun {
+    const known = this.#runs.get(token);
+    const same = known?.shortened === shortened ? known : undefined;
+    const read = same ?? { record: new RunRecord(token, run), limit, shortened, seq: 0 };
+    for (const [seq, at, line] of lines ?? []) {
+      if (seq > read.seq) read.record.apply(line, at, this.#host.clock.elapsed() - (now - at));
+      read.seq = Math.max(read.seq, seq);
+    }
+    read.record.isGone = isGone;
+    return read;
   }
 
   async #writeAll(): Promise<void> {
-    const [begun, told] = [this.#waiting.begun.splice(0), this.#waiting.told.splice(0)];
-    const ended = this.#waiting.ended.splice(0);
-    if (begun.length + ended.length + told.length === 0) return;
-    const limit = this.#run.requestLimit + shortLimit;
-    const values = [this.#key, this.#origin, limit, ...[begun, ended, told].map(writeJson)];
-    const [row] = await this.#query('note', values, shortLimit);
-    if (begun.length === 0 || row?.['written'] === begun.length) return;
+    const [lines, told] = [this.#lines.splice(0), this.#entries.splice(0)];
+    if (lines.length + told.length === 0) return;
+    const [row] = await this.#query('note', [this.#key, writeJson(lines), writeJson(told)], shortLimit);
+    if (row?.['written'] === lines.length) return;
     this.#failure = new Failure('unavailable', 'the connection of this run to the ledger no longer holds its users', {
       hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
     });
@@ -228,7 +233,7 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** A statement that fails leaves open what the ledger holds: nothing more is sent by this run. */
-  async #query(name: keyof typeof statements, values: readonly unknown[], limit?: Milliseconds) {
+  async #query(name: StatementName, values: readonly unknown[], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
     try {
       return await this.#ask(statements[name], values, limit);
     } catch (cause) {
@@ -236,14 +241,9 @@ export class LedgerWrites implements WritePlace {
       throw cause;
     }
   }
+}
 
-  /** When it ended is on the clock of this run; it stays what it was when it was first read. */
-  #recorded({ id, run, command, asked, exact, what, ended, now }: RecordedRow, user?: HashedUser): RecordedWrite {
-    const isExact = user !== undefined && exact === user.exact;
-    if (!what || ended === null) return { id, run, command, asked, isExact };
-    const key = `${id} ${ended}`;
-    const endedAt = this.#ends.get(key) ?? this.#host.clock.elapsed() - (now - ended);
-    this.#ends.set(key, endedAt);
-    return { id, run, command, asked, isExact, end: { ...what, time: ended }, endedAt };
-  }
+/** The number of an advisory lock. */
+function keyOf(hash: string): string {
+  return BigInt.asIntN(64, BigInt(`0x${hash.slice(0, 16)}`)).toString();
 }

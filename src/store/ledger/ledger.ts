@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { batched } from '../../core/batch.ts';
+import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
-import type { HistoryEntry } from '../record/history.ts';
-import type { WritePlace } from '../record/writes.ts';
-import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { entryIn, saltedHash, stateIn, type LedgerRow, type LedgerState, type RecordedRun } from './ledger-rows.ts';
-import { ledgerVersion, lockSchemaSql, schemaSql, statements } from './ledger-sql.ts';
-import { LedgerWrites, type Ask } from './ledger-writes.ts';
-import { openDatabase, stateOf, type Database } from './postgres.ts';
+import { isEntry, type HistoryEntry } from '../record/history.ts';
+import { hashOf, type WritePlace } from '../record/run-record.ts';
+import { ledgerAddress } from './ledger-address.ts';
+import { ledgerScript, ledgerVersion, lockSchemaSql, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
+import { LedgerWrites, type LedgerState, type RecordedRun } from './ledger-writes.ts';
+import { openDatabase, type Database } from './postgres.ts';
 
 interface LedgerHost extends Surroundings {
   readonly alarm: Alarm;
@@ -23,28 +23,28 @@ interface LedgerHost extends Surroundings {
 
 /** How long an answer is waited for after Ctrl-C or the deadline. */
 const grace: Milliseconds = 1000;
-/** A deadlock, and a conflict under the isolation of the role: the transaction was undone as a whole. */
-const undone: readonly (string | undefined)[] = ['40P01', '40001'];
-const mostRepeats = 10;
 
 /**
  * The database that several machines share, by its URL (docs/exactly-once.md, The shared ledger): one connection of a
  * run, made when it is first used. Each method @throws Failure unavailable, auth or config, and the signal's reason.
  */
 export class Ledger {
-  readonly #url: string;
   readonly #host: LedgerHost;
+  readonly #address: () => ReturnType<typeof ledgerAddress>;
+  /** Prepares the connection of a run that writes. */
+  readonly #state: () => Promise<LedgerState>;
   /** Where this run writes at each server. */
   readonly #writes = new Map<string, LedgerWrites>();
-  readonly #read: (asked: AskedUser) => Promise<void>;
-  #found: Promise<LedgerAddress> | undefined;
   #opened: Promise<Database> | undefined;
-  #state: Promise<LedgerState> | undefined;
 
   constructor(url: string, host: LedgerHost) {
-    this.#url = url;
     this.#host = host;
-    this.#read = batched((asked) => this.#readTold(asked));
+    this.#address = once(() => ledgerAddress(url, host.system));
+    this.#state = once(async () => {
+      await this.#current();
+      await this.#ask(statements.enter, []);
+      return this.#current();
+    });
   }
 
   /** The address in words: `db.example.com/ledger`. */
@@ -54,8 +54,8 @@ export class Ledger {
 
   /** Where a run sees the writes of all machines to one licensing server. */
   async writes(origin: string, run: RecordedRun): Promise<WritePlace> {
-    const state = await (this.#state ??= this.#open());
-    const writes = new LedgerWrites(this.#ask, state, origin, run, this.#host);
+    const ask = this.#ask.bind(this);
+    const writes = new LedgerWrites(ask, await this.#state(), origin, run, this.#host);
     await writes.open();
     this.#writes.set(origin, writes);
     return writes;
@@ -63,28 +63,28 @@ export class Ledger {
 
   /** Adds to the history that machines share, if this run writes at that server: without names. */
   async tell({ remote_user, remote_user_before: before, ...rest }: HistoryEntry): Promise<void> {
-    const writes = this.#writes.get(rest.origin);
-    if (!writes) return;
+    const { salt } = await this.#state();
     const names = before === undefined ? [remote_user] : [remote_user, before];
-    const salt = await this.#salt();
     // Null is in the place of the name that the row is found by, and ? in that of the other one.
     const entries = names.map((user) => {
       const other = before === undefined ? {} : { remote_user_before: user === before ? null : '?' };
-      return {
-        exact: saltedHash(salt, user),
-        entry: { ...rest, remote_user: user === remote_user ? null : '?', ...other },
-      };
+      const entry = { ...rest, remote_user: user === remote_user ? null : '?', ...other };
+      return { exact: hashOf(`${salt} ${user}`), entry };
     });
-    await writes.tell(entries);
+    await this.#writes.get(rest.origin)?.tell(entries);
   }
 
   /** What runs of all machines did for a user, the oldest first. */
   async told(user: string): Promise<HistoryEntry[]> {
-    const exact = saltedHash(await this.#salt(), user);
-    const asked: AskedUser = { exact, entries: undefined };
-    for (const writes of this.#writes.values()) asked.entries ??= writes.freshlyTold(exact);
-    if (!asked.entries) await this.#read(asked);
-    return (asked.entries ?? []).flatMap((entry) => entryIn(entry, user));
+    const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
+    const exact = hashOf(`${salt} ${user}`);
+    const fresh = [...this.#writes.values()].flatMap((writes) => writes.freshlyTold(exact) ?? []);
+    const stored = fresh.length > 0 ? fresh : (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    return stored.flatMap((entry) => {
+      if (!isObject(entry)) return [];
+      const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));
+      return isEntry(named, 'remote_user') ? [named] : [];
+    });
   }
 
   /** Creates the tables. @throws Failure config where there are those of another version */
@@ -120,7 +120,8 @@ export class Ledger {
     await this.#current();
     const other = await this.#connect();
     try {
-      await refusePooler(await this.name(), [await this.#connection(), other], this.#host.signal);
+      const own = await (this.#opened ??= this.#connect());
+      await refusePooler(await this.name(), [own, other], this.#host.signal);
     } finally {
       await other.close();
     }
@@ -130,56 +131,18 @@ export class Ledger {
     await (await this.#opened?.catch(() => undefined))?.close();
   }
 
-  async #salt(): Promise<Buffer> {
-    return (await (this.#state ?? this.#current())).salt;
-  }
-
-  async #readTold(asked: readonly AskedUser[]): Promise<void> {
-    const rows = await this.#ask(statements.told, [asked.map(({ exact }) => exact)]);
-    for (const [index, one] of asked.entries())
-      one.entries = rows.flatMap(({ at, entry }) => (Number(at) === index + 1 ? [entry] : []));
-  }
-
-  #address(): Promise<LedgerAddress> {
-    return (this.#found ??= ledgerAddress(this.#url, this.#host.system));
-  }
-
   async #connect(): Promise<Database> {
     const { password, ...place } = await this.#address();
     return openDatabase({ ...place, password: password && this.#host.watch(password) }, this.#host);
   }
 
-  async #connection(): Promise<Database> {
-    try {
-      return await (this.#opened ??= this.#connect());
-    } catch (cause) {
-      this.#opened = undefined;
-      throw cause;
-    }
-  }
-
-  readonly #ask: Ask = async (text, values, limit) => {
-    const { signal, clock } = this.#host;
-    const database = await this.#connection();
-    for (let repeats = 0; ; repeats += 1)
-      try {
-        return await database.query(text, values, { signal, grace, ...(limit !== undefined && { limit }) });
-      } catch (cause) {
-        if (repeats === mostRepeats || !undone.includes(stateOf(cause))) throw cause;
-        await clock.sleep(20 * (repeats + 1) * clock.random());
-      }
-  };
-
-  /** Prepares the connection of a run that writes. */
-  async #open(): Promise<LedgerState> {
-    await this.#current();
-    await this.#ask(statements.enter, []);
-    return this.#current();
+  async #ask(text: string, values: readonly unknown[], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
+    const database = await (this.#opened ??= this.#connect());
+    return database.query(text, values, { signal: this.#host.signal, grace, limit });
   }
 
   async #current(): Promise<LedgerState> {
-    const [row] = await this.#ask(statements.about, []);
-    return stateIn(row);
+    return stateIn((await this.#ask(statements.about, []))[0]);
   }
 
   async #isThere(): Promise<boolean> {
@@ -190,12 +153,22 @@ export class Ledger {
   }
 }
 
-/** The SQL of a new ledger, to run by hand. */
-export const ledgerScript = `BEGIN;\n${lockSchemaSql};\n${schemaSql}COMMIT;\n`;
-
-interface AskedUser {
-  readonly exact: string;
-  entries: readonly unknown[] | undefined;
+/** What the ledger says of itself. @throws Failure config for another version */
+export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
+  if (!Buffer.isBuffer(salt))
+    throw new Failure(
+      'config',
+      'the table chatelaine.ledger has lost its only row, and with it the salt of all hashes',
+      { hint: 'Restore that row from a backup.' },
+    );
+  if (version === ledgerVersion) return { salt: salt.toString('hex'), age: age === null ? Infinity : Number(age) };
+  const is = `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`;
+  throw new Failure('config', is, {
+    hint:
+      Number(version) > ledgerVersion
+        ? 'Upgrade chatelaine on this machine.'
+        : 'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
+  });
 }
 
 /** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */

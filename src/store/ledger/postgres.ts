@@ -17,7 +17,7 @@ export interface QueryLimits {
   /** How long to wait on after the signal; default 0. */
   readonly grace?: Milliseconds;
   /** After so long without an answer the connection is given up; default 30 s. */
-  readonly limit?: Milliseconds;
+  readonly limit?: Milliseconds | undefined;
 }
 
 interface Connecting {
@@ -206,11 +206,6 @@ function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readon
       'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
     ],
   };
-}
-
-/** The SQLSTATE code behind a failure of the ledger. */
-export function stateOf(failure: unknown): string | undefined {
-  return failure instanceof Failure ? codeIn(failure.cause) : undefined;
 }
 
 function codeIn(cause: unknown): string | undefined {

@@ -4,10 +4,20 @@ import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, exists, ifThere, isLasting, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import {
+  codeOf,
+  exists,
+  ifThere,
+  orFailure,
+  readFile,
+  remove,
+  storageFailure,
+  unlessRefused,
+  whenClosed,
+} from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
-import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder, writableState } from '../disk/private.ts';
+import { makePrivateFolder, writableState } from '../disk/private.ts';
 
 export interface Surroundings {
   readonly system: System;
@@ -35,65 +45,51 @@ export async function withLock<T>(path: string, host: Surroundings, work: () => 
 
 /** Takes the lock, also that of a killed process. @throws Failure unavailable naming the owner when the wait is over */
 export async function acquireLock(path: string, host: Surroundings, patience: Patience = {}) {
-  const { clock, system } = host;
-  const me = await thisOwner(system);
+  const { clock } = host;
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   let said = false;
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    const conflict = await orAbandon(attempt(path, me, system, round), me, system);
-    if (!conflict) return () => orAbandon(release(path, me), me, system);
-    const { holder } = conflict;
-    if (holder && (clock.elapsed() >= end || (patience.waiting && !holder.isSeen))) {
+    const lock = await tryLock(path, host);
+    if (lock.release) return lock.release;
+    const { holder } = lock;
+    if (clock.elapsed() >= end || (patience.waiting && !holder.isSeen)) {
       throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
-        hint: remedy(holder, conflict.path),
+        hint: remedy(holder, lock.path),
       });
     }
-    if (holder && !said) patience.waiting?.(holder.name);
-    said ||= holder !== undefined;
+    if (!said) patience.waiting?.(holder.name);
+    said = true;
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }
 
 /** One try, without waiting: what gives the lock back, or who has it. `about`: what the lock says of this process. */
-export async function tryLock(path: string, host: Surroundings, about: OwnerAbout) {
-  const { system } = host;
-  const me = { ...(await thisOwner(system)), about };
+export async function tryLock(path: string, { system, clock }: Surroundings, about?: OwnerAbout) {
+  const me = { ...(await thisOwner(system)), ...(about && { about }) };
   for (let round = 0; ; round += 1) {
-    const conflict = await orAbandon(attempt(path, me, system, round), me, system);
-    if (!conflict) return { release: () => orAbandon(release(path, me), me, system) };
+    const conflict = await orAbandon(me, attempt(path, me, system, round));
+    if (!conflict) return { release: () => orAbandon(me, release(path, me)) };
     const { holder } = conflict;
     if (holder) return { holder, path: conflict.path };
-    await host.clock.sleep(2 + round);
+    await clock.sleep(2 + round);
   }
 }
 
-/** Of this process: locks that it does not have, though their files may be there since an error of the disk. */
-const abandoned = new WeakMap<System, Set<string>>();
+/** Locks that this process does not have, though their files may be there since an error of the disk. */
+const abandoned = new Set<string>();
 
-async function orAbandon<T>(work: Promise<T>, me: Owner, system: System): Promise<T> {
-  try {
-    return await work;
-  } catch (cause) {
-    setOf(abandoned, system).add(me.token);
+function orAbandon<T>({ token }: Owner, work: Promise<T>): Promise<T> {
+  return work.catch((cause: unknown) => {
+    abandoned.add(token);
     throw cause;
-  }
+  });
 }
 
-function setOf(sets: WeakMap<System, Set<string>>, system: System): Set<string> {
-  const known = sets.get(system) ?? new Set();
-  sets.set(system, known);
-  return known;
-}
-
-/** Who has that lock; undefined where nobody has it, or its owner certainly no longer runs. @throws Failure config */
-export async function lockHolder(path: string, system: System): Promise<LiveOwner | undefined> {
+/** Whether somebody has that lock: not where its owner certainly no longer runs. @throws Failure config */
+export async function isHeld(path: string, system: System): Promise<boolean> {
   const owner = await ownerOf(path);
-  return owner && holderOf(owner, await thisOwner(system), system);
-}
-
-async function holderOf(owner: Owner, me: Owner, system: System): Promise<LiveOwner | undefined> {
-  return setOf(abandoned, system).has(owner.token) ? undefined : liveOwner(owner, me, system);
+  return owner !== undefined && (await liveOwner(owner, await thisOwner(system), system)) !== undefined;
 }
 
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
@@ -110,7 +106,7 @@ const looksAtEmpty = 3;
 async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Conflict | undefined> {
   const owner = await ownerOf(path);
   if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
-  const holder = owner && (await holderOf(owner, me, system));
+  const holder = owner && !abandoned.has(owner.token) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
   return conflict ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
@@ -187,15 +183,10 @@ const knownFolders = new WeakMap<System, Set<string>>();
 /** Makes a lock a second time, once for each folder: some file servers let both succeed. @throws Failure config */
 async function refuseLoose(path: string, system: System, make: () => Promise<void>): Promise<void> {
   const folder = dirname(path);
-  const known = setOf(knownFolders, system);
+  const known = knownFolders.get(system) ?? new Set();
+  knownFolders.set(system, known);
   if (known.has(folder)) return;
-  const isMadeTwice = await make().then(
-    () => true,
-    (cause: unknown) => {
-      if (codeOf(cause) === undefined) throw cause;
-      return false;
-    },
-  );
+  const isMadeTwice = await unlessRefused(make().then(() => true));
   if (!isMadeTwice) return void known.add(folder);
   await remove(path);
   const why = 'its file system lets two processes make the same file';
@@ -210,7 +201,7 @@ async function release(path: string, me: Owner): Promise<void> {
 }
 
 /** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */
-export async function ownerOf(path: string): Promise<Owner | undefined> {
+async function ownerOf(path: string): Promise<Owner | undefined> {
   const read = async (): Promise<Owner> => {
     const owner = jsonIn((await readFile(path)).toString('utf8'))?.value;
     return isOwner(owner) ? owner : { pid: 0, token: brokenToken(await stat(path)) };
@@ -222,21 +213,10 @@ function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
   return `broken${ino}`;
 }
 
-/** The folder of locks and records: it works without a writable home too. */
+/** The folder of locks and records. @throws Failure config where it cannot be written */
 export async function lockFolder(system: System): Promise<string> {
-  const [folder] = lockFolders(system);
-  try {
-    await makePrivateFolder(folder, system);
-    await access(folder, constants.W_OK);
-    return folder;
-  } catch (cause) {
-    // After an error that passes, other processes would keep their locks in the usual folder, and this one elsewhere.
-    if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause, writableState);
-  }
-  return makeFolderAmongOthers(system.temporary, system);
-}
-
-/** Where that folder may be, for a reader that makes none. */
-export function lockFolders(system: System): readonly [string, string] {
-  return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
+  const folder = join(foldersOf(system).state, 'locks');
+  await makePrivateFolder(folder, system);
+  await orFailure(`write into ${folder}`, access(folder, constants.W_OK), writableState);
+  return folder;
 }

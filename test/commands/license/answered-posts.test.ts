@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import type { LicenseShape } from '../../helpers/license-shapes.ts';
@@ -158,19 +157,6 @@ test('--send-again of somebody else is exit 2, and nothing is sent', async () =>
     await run(['license', 'apply', '-', '--send-again', 'bob'], roster('ada')),
   ];
   expect([...runs.map(({ exitCode }) => exitCode), posts()]).toEqual([2, 2, 0]);
-});
-
-test('a dry run counts nobody whose answer is open as one to create', async () => {
-  const { run, home, posts } = await service({ names: 'upper', write_shape: 'empty', filters: 'exact' });
-  await run(['license', 'apply', '-'], roster('ada'));
-  const left = readdirSync(home, { recursive: true });
-
-  const dry = await run(['license', 'apply', '-', '-n', '-o', 'json'], roster('ada', '007'));
-  const ensured = await run(ensure('ada', '-n'));
-
-  expect(JSON.parse(dry.stdout)).toMatchObject([{ status: 'failed' }, { status: 'create' }]);
-  expect([dry.exitCode, ensured.exitCode, posts()]).toEqual([8, 9, 1]);
-  expect(readdirSync(home, { recursive: true })).toEqual(left);
 });
 
 test('create warns of an open answer, and creates', async () => {

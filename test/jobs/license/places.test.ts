@@ -11,7 +11,7 @@ function reads() {
   const notes: string[] = [];
   const said = { say: (text: string) => void notes.push(text), warn: () => undefined };
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
-  const store = new LicenseWrites([], { ...clock, say: said.say, token: 'x', settle: 5000, isDry: true });
+  const store = new LicenseWrites([], { ...clock, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
   const silence = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>

@@ -3,9 +3,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import { schemaSql, statements } from '../../../src/store/ledger/ledger-sql.ts';
-import { stateIn } from '../../../src/store/ledger/ledger-rows.ts';
+import { stateIn } from '../../../src/store/ledger/ledger.ts';
 import { LedgerWrites, type Ask } from '../../../src/store/ledger/ledger-writes.ts';
-import { knownOf, type AskedWrite, type UserLock, type WritePlace } from '../../../src/store/record/writes.ts';
+import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
+import type { AskedWrite, UserLock } from '../../../src/store/record/writes.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { needs } from '../../helpers/needs.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -27,7 +28,7 @@ interface Connection {
 async function playOrder(seed: number, connect: () => Promise<Connection>): Promise<readonly unknown[]> {
   const chance = chanceOf(seed);
   const host = { system: systemIn('/nowhere'), clock: { ...realClock, sleep: () => Promise.resolve() } };
-  const runs: { place: WritePlace; connection: Connection; locks: Map<string, UserLock>; ids: string[] }[] = [];
+  const runs: { store: LicenseWrites; connection: Connection; locks: Map<string, UserLock>; ids: string[] }[] = [];
   let born = 0;
   const begin = async () => {
     const connection = await connect();
@@ -37,34 +38,38 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     const run = { ...named, settle: 5000, requestLimit: 30_000 };
     const place = new LedgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host);
     await place.open();
-    return { place, connection, locks: new Map<string, UserLock>(), ids: [] };
+    const { elapsed, random } = realClock;
+    const world = { elapsed, random, sleep: () => Promise.resolve(), say: () => undefined };
+    const store = new LicenseWrites([place], { token, settle: 5000, ...world });
+    return { store, connection, locks: new Map<string, UserLock>(), ids: [] };
   };
   for (let number = 0; number < 3; number += 1) runs[number] = await begin();
   const learned: unknown[] = [];
   let marks = { begun: 0, passed: 0 };
+  const latestOf = async (store: LicenseWrites) => (await store.load()).latest[0] ?? marks;
   for (let step = 0; step < 30; step += 1) {
     const [number, name] = [chance.below(3), chance.pick(names)];
     const run = runs[number] ?? (await begin());
-    const { place, locks, ids } = run;
-    const id = `s${seed}-${step}`;
+    const { store, locks, ids } = run;
+    const id = store.newId();
     const deeds = {
       async lock() {
-        const lock = await place.tryLock([user(name), user(chance.pick(names))]);
-        if ('release' in lock) locks.set(name, lock);
+        const lock = await store.lockNow([user(name), user(chance.pick(names))]);
+        if (lock) locks.set(name, lock);
         else await turn();
-        await place.underWay();
-        return 'release' in lock ? 'taken' : lock.holder.replace(/since.*/, '');
+        await store.load();
+        return lock && 'taken';
       },
       async release() {
         await locks.get(name)?.release();
         await turn();
-        await place.underWay();
+        await store.load();
         return locks.delete(name);
       },
       async begin() {
         if (!locks.has(name)) return 'not held';
         const kind = chance.pick(['creation', 'creation', 'change'] as const);
-        await place.begin({ id, users: [user(name)], asked: { ...asked, kind } });
+        await store.begin({ id, users: [user(name)], asked: { ...asked, kind } });
         ids.push(id);
         return 'begun';
       },
@@ -72,7 +77,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         const [one] = ids.splice(chance.below(ids.length), 1);
         const is = chance.pick(['answered', 'no answer', 'refused', 'shown'] as const);
         if (one === undefined) return undefined;
-        await place.end(
+        await store.end(
           one,
           is === 'answered'
             ? { is, status: 201, key_end: 'wxyz' }
@@ -80,15 +85,14 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
               ? { is, n: chance.pick([2, 0]) }
               : { is },
         );
-        await place.underWay();
+        await store.load();
         return is;
       },
       async known() {
-        const [writes = []] = await place.known([user(name)]);
-        const { pending, open } = knownOf(writes, realClock.elapsed());
+        const { pending, open } = await store.known(user(name));
         const [first] = pending;
-        if (first && chance.happens(0.5)) await place.end(first.id, { is: 'not carried out' });
-        await place.underWay();
+        if (first && chance.happens(0.5)) await store.end(first.id, { is: 'not carried out' });
+        await store.load();
         return [
           pending.map((one) => [one.id, one.run, one.n, one.ended > realClock.elapsed()]),
           open?.id,
@@ -96,12 +100,12 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         ];
       },
       async others() {
-        const { counted, latest } = await place.underWay();
-        const grown = [latest.begun > marks.begun, latest.passed > marks.passed, latest.passed > marks.begun];
+        const [{ n }, latest] = [await store.load(), await latestOf(store)];
+        const grown = [latest.begun > marks.begun, latest.passed > marks.passed];
         marks = latest;
-        return [[...counted].sort(), grown];
+        return [n, grown];
       },
-      firsts: async () => (await place.openFirsts()).map((one) => [one.id, one.isOf(user(name))]).sort(),
+      firsts: async () => (await store.openFirsts()).map((one) => [one.id, one.isOf(user(name))]).sort(),
       async die() {
         await run.connection.close();
         runs[number] = await begin();
@@ -164,7 +168,7 @@ describe('a ledger in memory and PostgreSQL', needs('postgresql'), () => {
 
   test(`whatever three runs do with three users, in ${orders} drawn orders: both say the same`, async () => {
     for (let seed = 1; seed <= orders; seed += 1) {
-      await cluster.query('TRUNCATE chatelaine.write, chatelaine.run');
+      await cluster.query('TRUNCATE chatelaine.line, chatelaine.run');
       expect(await playOrder(seed, memory())).toEqual(await playOrder(seed, connectPostgres));
     }
   });

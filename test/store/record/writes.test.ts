@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
-import { localWrites } from '../../../src/store/record/local-writes.ts';
+import { openRunFiles } from '../../../src/store/record/run-files.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -15,15 +15,14 @@ const creation: AskedWrite = { kind: 'creation', size_allowance: 4, licenses: 0,
 let runs = 0;
 
 /** The writes of another run of that machine, which is closed after the test. */
-async function openRun(host: Place, { isDry = false, notes = [] as string[] } = {}): Promise<LicenseWrites> {
+async function openRun(host: Place, { notes = [] as string[] } = {}): Promise<LicenseWrites> {
   runs += 1;
   const token = `run${runs}`;
-  const warn = (): void => undefined;
-  const local = await localWrites(origin, { token, run: `R${runs}`, command: 'license apply', isDry, warn }, host);
+  const local = await openRunFiles(origin, token, { run: `R${runs}`, command: 'license apply' }, host);
   const { clock } = host;
   const { elapsed, random } = clock;
   const say = (text: string): void => void notes.push(text);
-  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, say, isDry });
+  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, say });
   onTestFinished(() => writes.close());
   return writes;
 }
@@ -238,12 +237,4 @@ test('a file is written again without what is known, and its other lines stay', 
   expect(readFileSync(file).length).toBeLessThan(300_000);
   killAll(host);
   expect((await (await openRun(host)).known(ada)).open).toBeDefined();
-});
-
-test('a dry run locks nothing and writes nothing', async () => {
-  const host = at(1000);
-  const run = await openRun(host, { isDry: true });
-  await run.lock([ada]);
-  await run.begin({ id: run.newId(), users: [ada], asked: creation });
-  expect(readdirSync(host.folder)).not.toContain('home');
 });

@@ -1,0 +1,250 @@
+/**
+ * The records of all runs of this machine (docs/exactly-once.md, A record a server): a folder for each origin, in it a
+ * file for each run, to which that run alone appends until it has ended, and the locks of users.
+ */
+import { join } from 'node:path';
+import { batched, inSequence } from '../../core/batch.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import { nextTurn, readdir, stat, type FileHandle } from '../../core/outside.ts';
+import { removing } from '../../core/shell-word.ts';
+import { ifThere, remove, storageFailure, writePrivate } from '../disk/files.ts';
+import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
+import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/private.ts';
+import { appendLines, lineIn, openToAppend, summedLine } from '../disk/records.ts';
+import { isHeld, lockFolder, tryLock, withLock, type Surroundings } from '../lock/lock.ts';
+import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
+import type { LockHolder, WritePlace } from './run-record.ts';
+import type { UserLock, UserName, WritingRun } from './writes.ts';
+
+type TimedLine = WriteLine & { readonly time: Milliseconds };
+
+interface ReadFile {
+  readonly record: RunRecord;
+  readonly owner: Owner;
+  readonly inode: number;
+  /** The bytes that were read. */
+  readonly size: number;
+}
+
+const version = 1;
+const day: Milliseconds = 86_400_000;
+const suffix = '.run';
+
+/** `token`: the start of each id of this run. @throws Failure config where no folder can be written */
+export async function openRunFiles(origin: string, token: string, run: WritingRun, host: Surroundings) {
+  const salt = hashOf(origin);
+  const folder = join(await lockFolder(host.system), salt);
+  await makePrivateFolder(folder, host.system);
+  await removeOldLocks(folder, host);
+  return new RunFiles(folder, salt, token, run, host);
+}
+
+/** Younger locks of dead processes may be those that somebody waits for. */
+async function removeOldLocks(folder: string, { clock, system }: Surroundings): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    if (!name.endsWith('.lock')) continue;
+    const path = join(folder, name);
+    const found = await ifThere(`look at ${path}`, stat(path));
+    const isOld = found && found.mtimeMs < clock.now() - day;
+    if (isOld && !(await isHeld(path, system))) await remove(path);
+  }
+}
+
+export class RunFiles implements WritePlace {
+  readonly #folder: string;
+  readonly #salt: string;
+  readonly #token: string;
+  readonly #run: WritingRun;
+  readonly #host: Surroundings;
+  readonly #since: string;
+  readonly #others = new Map<string, ReadFile>();
+  /** Lines that come together share one write and one sync. */
+  readonly #write: (line: WriteLine) => Promise<void>;
+  readonly #inTurn = inSequence();
+  #handle: FileHandle | undefined;
+  #failure: Failure | undefined;
+
+  constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
+    this.#folder = folder;
+    this.#salt = salt;
+    this.#token = token;
+    this.#run = run;
+    this.#host = host;
+    this.#since = new Date(host.clock.now()).toISOString();
+    this.#write = batched((lines) => this.#change(() => this.#appendAll(lines)), nextTurn);
+  }
+
+  hashesOf(user: UserName): UserHashes {
+    return hashesOf(this.#salt, user);
+  }
+
+  async tryLock(user: UserName): Promise<UserLock | LockHolder> {
+    const about = { command: this.#run.command, since: this.#since, file: this.#token };
+    const lock = await tryLock(join(this.#folder, `${this.hashesOf(user).folded}.lock`), this.#host, about);
+    if (lock.release) return lock;
+    const { name, isSeen, about: said } = lock.holder;
+    const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
+    const file = said && (await ifThere('look at a record', stat(this.#pathOf(said.file))));
+    const progress = file ? `${file.size} ${file.mtimeMs}` : '';
+    return { holder, progress, ...(!isSeen && { remedy: remedy(lock.holder, lock.path) }) };
+  }
+
+  /** @throws Failure config where a file is damaged */
+  async read(): Promise<readonly RunRecord[]> {
+    const { system } = this.#host;
+    const names = await namesIn(this.#folder);
+    const tokens = names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : []));
+    for (const token of this.#others.keys()) if (!tokens.includes(token)) this.#others.delete(token);
+    for (const token of tokens) {
+      if (token === this.#token) continue;
+      const file = await this.#readOne(token);
+      if (!file || file.record.isGone) continue;
+      if (await liveOwner(file.owner, await thisOwner(system), system)) continue;
+      // It may have got more lines before its run ended.
+      const last = await this.#readOne(token);
+      if (last) last.record.isGone = true;
+    }
+    return [...this.#others.values()].map(({ record }) => record);
+  }
+
+  /** Reads on. A last line that is cut counts for nothing, since its request was never sent. */
+  async #readOne(token: string): Promise<ReadFile | undefined> {
+    const path = this.#pathOf(token);
+    const found = await ifThere(`look at ${path}`, stat(path));
+    const known = this.#others.get(token);
+    const same = known?.inode === found?.ino ? known : undefined;
+    if (same && same.size === found?.size) return same;
+    const bytes = found && (await readPrivateBytes(path, this.#host.system));
+    const file = bytes && (same ?? this.#begin(bytes, token, found.ino));
+    if (!file) return undefined;
+    const { clock } = this.#host;
+    let { size } = file;
+    for (let end = bytes.indexOf(10, size); end >= 0; end = bytes.indexOf(10, size)) {
+      const { json, isSummed, isWhole } = lineIn(bytes.toString('utf8', size, end));
+      const line = json?.value;
+      if (!isSummed || !isWhole || !isWriteLine(line))
+        throw damagedAt(path, `the line at byte ${size} is not what was written`);
+      file.record.apply(line, line.time, clock.elapsed() - Math.max(0, clock.now() - line.time));
+      size = end + 1;
+    }
+    const read = { ...file, size };
+    this.#others.set(token, read);
+    return read;
+  }
+
+  /** Undefined where a crash cut its first line: nothing was sent. */
+  #begin(bytes: Buffer, token: string, inode: number): ReadFile | undefined {
+    const size = bytes.indexOf(10) + 1;
+    if (size === 0) return undefined;
+    const { json, isWhole } = lineIn(bytes.toString('utf8', 0, size - 1));
+    const head = json?.value;
+    if (!isWhole || !isHead(head)) throw damagedAt(this.#pathOf(token), 'it does not begin as a record of writes');
+    const record = new RunRecord(token, head);
+    record.isGone = this.#others.get(token)?.record.isGone ?? false;
+    return { record, owner: head.owner, inode, size };
+  }
+
+  append(line: WriteLine): Promise<void> {
+    return this.#write(line);
+  }
+
+  /** Writes its file again without what nobody needs to know any more. */
+  shorten(): Promise<void> {
+    return this.#change(async () => {
+      const file = await this.#readOne(this.#token);
+      this.#others.delete(this.#token);
+      await this.#handle?.close();
+      if (file) await this.#rewrite(linesOf(file));
+    });
+  }
+
+  /** Others may have written the file too; of a run that has ended, an end of what was under way is written once. */
+  async endOfEnded({ token }: RunRecord, ends: readonly EndLine[]): Promise<void> {
+    const path = this.#pathOf(token);
+    await withLock(`${path}.lock`, this.#host, async () => {
+      const file = await this.#readOne(token);
+      if (!file) return;
+      const { record } = file;
+      const { clock } = this.#host;
+      const [time, now] = [clock.now(), clock.elapsed()];
+      for (const line of ends)
+        if (line.is !== 'no answer' || !record.all.get(line.end)?.end) record.apply(line, time, now);
+      if (record.isNeeded(now)) await writePrivate(path, ...linesOf(file));
+      else await remove(path);
+    });
+    await this.#readOne(token);
+  }
+
+  async close(left: ReadonlySet<number>): Promise<void> {
+    await this.#handle?.close();
+    if (this.#handle && left.size === 0 && !this.#failure) await remove(this.#own);
+  }
+
+  async #appendAll(lines: readonly WriteLine[]): Promise<void> {
+    if (!this.#handle) await this.#rewrite([headOf(this.#run, await thisOwner(this.#host.system))]);
+    const time = this.#host.clock.now();
+    const text = lines.map((line) => summedLine({ ...line, time })).join('');
+    if (this.#handle && (await appendLines(this.#handle, text))) return;
+    throw damagedAt(this.#own, 'its end is cut');
+  }
+
+  async #rewrite(lines: readonly string[]): Promise<void> {
+    await writePrivate(this.#own, ...lines);
+    this.#handle = await openToAppend(this.#own);
+  }
+
+  /** After a failure nothing more is written, since the file may end in a cut line. */
+  #change(work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#failure) throw this.#failure;
+      try {
+        await work();
+      } catch (cause) {
+        this.#failure = storageFailure(`cannot write ${this.#own}`, cause, writableState);
+        throw this.#failure;
+      }
+    });
+  }
+
+  get #own(): string {
+    return this.#pathOf(this.#token);
+  }
+
+  #pathOf(token: string): string {
+    return join(this.#folder, token + suffix);
+  }
+}
+
+function headOf({ run, command }: WritingRun, owner: Owner): string {
+  return summedLine({ record: version, run, command, owner });
+}
+
+/** All that is needed of a file. */
+function linesOf({ record, owner }: ReadFile): readonly string[] {
+  const lines = [...record.all].flatMap(([number, { users, asked, time, end }]) => [
+    summedLine({ begin: number, time, users, asked }),
+    ...(end ? [summedLine({ end: number, ...end })] : []),
+  ]);
+  return [headOf(record.run, owner), ...lines];
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
+}
+
+function isHead(value: unknown): value is WritingRun & { readonly owner: Owner } {
+  return isObject(value) && value['record'] === version && isOwner(value['owner']);
+}
+
+/** What has its sum is what was written. */
+function isWriteLine(value: unknown): value is TimedLine {
+  return isObject(value) && (typeof value['begin'] === 'number' || typeof value['end'] === 'number');
+}
+
+function damagedAt(path: string, problem: string): Failure {
+  return new Failure('config', `the record of requests ${path} is damaged: ${problem}`, {
+    hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
+  });
+}
