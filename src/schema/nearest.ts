@@ -71,8 +71,8 @@ export function nearNames(wanted: string, names: Iterable<string>): string[] {
       const otherCore = coreOf(name);
       // A name that holds the wanted one is near, however long it is.
       const isPart = core.length >= 3 && otherCore !== core && otherCore.includes(core);
-      // `Inez` is near to `Ines Okafor`.
-      const words = otherCore.split(' ').map((word) => slipsBetween(core, word));
+      // `Inez` is near to `Ines Okafor`, `reactions` to a view of a reaction.
+      const words = otherCore.split(/[ /]/).map((word) => slipsBetween(core, word));
       const nearest = Math.min(slipsBetween(core, otherCore), ...words.filter((slips) => slips <= core.length / 4));
       return { name, distance: isPart ? 1 : nearest };
     })

@@ -17,6 +17,7 @@ describe('what nobody has that name: those that come near are named, with what t
     ['snippet rm welcom', 5, "no snippet 'welcom'; Welcome is snippet rm 1"],
     ['messages fetch --channel generl --num-before 1 --envelope', 6, "no channel 'generl'; general is id:1"],
     ['archive pull kept-nowhere --sender "Ines Okafr"', 6, "no user 'Ines Okafr'; Ines Okafor is --sender 10"],
+    ['view hide reactions', 5, "the account has no view 'reactions'; near: narrow/has/reaction/sender/me"],
     ['view pin inbx', 5, "the account has no view 'inbx'; near: inbox"],
     ['view hide "alert word"', 5, "the account has no view 'alert word'; Alert Words is narrow/is/alerted"],
     [
