@@ -57,9 +57,8 @@ function unknownOption(typed: string, line: string, options: Fields): Failure {
   return usage(`unknown option ${flag}`, other ?? keyAdvice(flag, options) ?? suggestion(flag, flags) ?? help);
 }
 
-const ofSelection =
-  'An archive keeps everything in its selection: narrow it with --channel, --topic, --since, --until or --narrow.';
-const intoNarrow = (operator: string): string => `Write --narrow '[{"operator":"${operator}","operand":VALUE}]'.`;
+const narrowing =
+  'Choose messages with --channel, --topic, --sender, --since, --until, or --narrow \'[{"operator":"has","operand":"link"}]\'.';
 
 /** Options of other tools, and of other commands. */
 const otherFlags: ReadonlyMap<string, string> = new Map([
@@ -72,12 +71,9 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
       ] as const,
   ),
   ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
-  ...'channels dm-including is has in id with mentions'
+  ...'anchor channels dm-including has id ids in is limit mentions with'
     .split(' ')
-    .map((name) => [`chatelaine archive pull --${name}`, intoNarrow(name)] as const),
-  ...'anchor include-anchor ids all limit client-gravatar allow-empty-topic-name num-before num-after'
-    .split(' ')
-    .map((name) => [`chatelaine archive pull --${name}`, ofSelection] as const),
+    .map((name) => [`chatelaine archive pull --${name}`, narrowing] as const),
 ]);
 
 /** Advice for a key on the command line, where other users and the shell's history can read it. */

@@ -39,7 +39,6 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
     filter,
     turn,
     conclusions: session.concluded,
-    given: values,
   };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {

@@ -140,8 +140,8 @@ export const variables = {
   CI: 'Set, and not false, 0 or no: never ask',
   TZ: "Time zone of the times that are shown, and of times without a zone (default: the system's)",
   TERM: 'dumb: no colour, and no redrawn line of progress',
-  NO_COLOR: 'Not empty: no colour; CLICOLOR=0 does the same',
-  FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too; CLICOLOR_FORCE=1 does the same',
+  NO_COLOR: 'Not empty: no colour',
+  FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too',
   SUDO_USER: 'The history names this user beside the account',
   TMPDIR: 'Folder for temporary files',
 } as const;

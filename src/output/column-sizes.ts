@@ -19,7 +19,7 @@ const inOneLine: ReadonlySet<string> = new Set(['license_code', 'status']);
 export function columnSizes(
   names: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { show, header, sort, given = {} }: Presentation,
+  { show, header, sort }: Presentation,
 ): readonly ColumnSize[] {
   return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
     const name = names[index] ?? '';
@@ -28,12 +28,11 @@ export function columnSizes(
     const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
-    const { width: minWidth = minTextWidth, keep = 0, askedBy = [] } = rulesOf(show, name) ?? {};
+    const { width: minWidth = minTextWidth, keep = 0 } = rulesOf(show, name) ?? {};
     // What became of the row is shown whole, or the row is a record.
     const isAnswer = name === 'status' || name === 'change';
     const isWhole = isAnswer || keep === 'whole';
-    const isAsked =
-      askedBy.some((option) => given[option] !== undefined) || (sort !== undefined && orderOf(sort).field === name);
+    const isAsked = sort !== undefined && orderOf(sort).field === name;
     const isLong = wanted > (name === 'change' ? foldedWidth : longText);
     const folds = isWhole && isLong && whole < wanted && !inOneLine.has(name);
     const priority = isAsked ? Infinity : keep === 'whole' ? 0 : keep;

@@ -63,8 +63,6 @@ export interface ColumnRules<T> {
    * and goes last: a key, a user, a name, an address.
    */
   readonly keep?: number | 'whole';
-  /** Options whose user asks by this column, which then goes last, as that of --sort does. */
-  readonly askedBy?: readonly string[];
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
   /** The text shown in place of an empty one. */
@@ -96,8 +94,6 @@ export interface Presentation {
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
-  /** Options that were given: the columns that the user asked by are left out last. */
-  readonly given?: Readonly<Record<string, unknown>>;
   readonly countBy?: CountBy | undefined;
   readonly header: boolean;
   readonly quiet?: boolean;

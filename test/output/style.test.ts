@@ -15,9 +15,6 @@ const cases: [string, ColorChoice['when'], boolean, ColorChoice['env'], boolean]
   ['FORCE_COLOR 0 takes it away', 'auto', true, { FORCE_COLOR: '0' }, false],
   ['FORCE_COLOR false takes it away', 'auto', true, { FORCE_COLOR: 'false' }, false],
   ['FORCE_COLOR wins over a dumb terminal', 'auto', true, { FORCE_COLOR: '3', TERM: 'dumb' }, true],
-  ['CLICOLOR_FORCE gives it to a pipe', 'auto', false, { CLICOLOR_FORCE: '1' }, true],
-  ['CLICOLOR_FORCE 0 forces nothing', 'auto', true, { CLICOLOR_FORCE: '0' }, true],
-  ['CLICOLOR 0 takes it away', 'auto', true, { CLICOLOR: '0' }, false],
   ['--color always wins over everything', 'always', false, { NO_COLOR: '1', TERM: 'dumb' }, true],
   ['--color never wins over everything', 'never', true, { FORCE_COLOR: '1' }, false],
 ];

@@ -95,7 +95,7 @@ export default command({
   show: {
     ...licenseShow,
     ...keyAlone,
-    columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: ['since', 'until'] }],
+    columns: [...licenseShow.columns, { name: 'created', when: 'there' }],
   },
 });
 
