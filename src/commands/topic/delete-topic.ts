@@ -86,8 +86,9 @@ export default command({
     await checkAllowed(chat, names, account);
     const channel = place && (await findChannel(chat, place.channel));
     const holds = await inKnownChannels(chat, typedHolds);
-    const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, holds, context);
     const purgePlace = placeOf(typed, account, context);
+    const where = { holds, root: purgePlace.root };
+    const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, where, context);
     const allowances = { missing_ok: missing_ok === true, include_hidden: include_hidden === true };
     const surveys = await surveyTopics(chat, topics, purgePlace, allowances);
     await refuseUnfitting(chat, holds, surveys, context.warn);

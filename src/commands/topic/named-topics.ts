@@ -1,4 +1,5 @@
 // The topics that a command line of topic delete names: as arguments, in a file, by a pattern, or by a link.
+import { dirname, resolve } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -93,6 +94,12 @@ export function checkNaming(place: NamedPlace | undefined, naming: Naming, conte
   return topics;
 }
 
+/** What is held, and where the archives are; undefined with --no-archive. */
+interface NamingPlace {
+  readonly holds: readonly TopicHold[];
+  readonly root: string | undefined;
+}
+
 type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics'>;
 
 /**
@@ -104,7 +111,7 @@ export async function namedTopics(
   channel: Channel | undefined,
   topics: readonly string[],
   naming: Naming,
-  holds: readonly TopicHold[],
+  { holds, root }: NamingPlace,
   context: TimeParts & RosterParts & Accounts & Disk,
 ): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
   const { from, match, older_than } = naming;
@@ -114,7 +121,7 @@ export async function namedTopics(
   await refuseArchived(chat, channel);
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
   const names = match
-    ? await namesThatMatch(chat, channel, match, before, naming.confirm, holds, context)
+    ? await namesThatMatch(chat, channel, { ...naming, match }, before, { holds, root }, context)
     : await namesThere(chat, channel, listed);
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
@@ -136,10 +143,9 @@ async function namesThere(chat: NamingChat, channel: Channel, names: readonly st
 async function namesThatMatch(
   chat: NamingChat,
   channel: Channel,
-  match: readonly string[],
+  { match, confirm }: Naming & { readonly match: readonly string[] },
   before = Infinity,
-  confirm: string | undefined,
-  holds: readonly TopicHold[],
+  { holds, root }: NamingPlace,
   context: Accounts & Disk,
 ): Promise<readonly string[]> {
   const { topics } = await listTopics(chat, channel);
@@ -147,22 +153,25 @@ async function namesThatMatch(
   const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
   const counted = old.filter(({ topic_name, ids }) => !holdOf(holds, { channel, topic_name }, ids));
   const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
-  const deleted = await deletedEarlier(channel, match, isListed, Number(confirm) - counted.length, context);
+  const count = Number(confirm) - counted.length;
+  const deleted =
+    root === undefined ? [] : await deletedEarlier(channel, match, isListed, count, resolve(root), context);
   if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];
   const globs = match.map((glob) => `'${glob}'`).join(' or ');
-  const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
-  const what = matched.length > 0 ? `${count} ${globs}, none is that old` : `no topic matches ${globs}`;
+  const found = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
+  const what = matched.length > 0 ? `${found} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
     hint: `List the topics: ${topicListLine(channel)}`,
   });
 }
 
-/** Topics that the latest runs deleted, if `--confirm` counts just these too: the same command continues. */
+/** Topics that the latest runs deleted and archived there, if they are as many: the same command continues. */
 async function deletedEarlier(
   { stream_id }: Channel,
   match: readonly string[],
   isListed: (name: string) => boolean,
   count: number,
+  root: string,
   { accounts, chatAccount, record }: Accounts & Disk,
 ): Promise<readonly string[]> {
   if (!(count > 0)) return [];
@@ -173,8 +182,8 @@ async function deletedEarlier(
   for (const entry of (await record.past('topic_name')).toReversed()) {
     if (entry.origin !== origin || entry.email !== account.email || entry.stream_id !== stream_id) continue;
     if (entry.run !== last && deleted.size >= count) break;
-    const { run, topic_name, archive } = entry;
-    if (archive !== undefined && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name))
+    const { run, topic_name, archive = '' } = entry;
+    if (dirname(archive) === root && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name))
       deleted.set(foldTopic(topic_name), topic_name);
     last = run;
   }

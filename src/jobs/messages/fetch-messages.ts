@@ -45,8 +45,7 @@ export async function* fetchMessages(
 /** What pages say beside their messages: `end` warns of a limited history, and throws for what the server ignored. */
 function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
-  const ignored = new Set<string>();
-  let [limited, isChanged, isUnordered] = [false, false, false];
+  const [ignored, warnings] = [new Set<string>(), new Set<string>()];
   /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
   const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
@@ -57,15 +56,14 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
       const isShown = page.found_anchor === true && page.messages.length > 0;
       const isFound = isShown || page.messages.some(({ id }) => String(id) === unwanted);
       if (unwanted !== undefined && isFound) ignored.add('include_anchor');
-      limited ||= page.history_limited;
-      isChanged ||= page.view_changed === true;
-      isUnordered ||= page.unordered === true;
+      if (page.history_limited)
+        warnings.add('the plan of the organization limits the history: the server hides older messages');
+      if (page.unordered) warnings.add(`${unorderedTimes}: --since and --until may leave some out`);
+      if (page.view_changed) warnings.add(`${changedView}; run the same command again`);
     },
     /** @throws Failure rejected */
     async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
-      if (limited) warn('the plan of the organization limits the history: the server hides older messages');
-      if (isUnordered) warn(`${unorderedTimes}: --since and --until may leave some out`);
-      if (isChanged) warn(`${changedView}; run the same command again`);
+      for (const text of warnings) warn(text);
       if (ignored.size > 0) throw notTaken([...ignored], await level());
     },
   };
