@@ -22,19 +22,35 @@ export function suggestion(word: string, names: readonly string[]): string | und
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
-/** The known words that a typo turns into this one, the nearest first, at most three. */
-export function nearest(word: string, names: readonly string[]): string[] {
-  const typed = bare(word);
-  return names
-    .map((candidate) => ({ candidate, slips: slipsBetween(typed, bare(candidate)) }))
-    .filter(({ candidate, slips }) => {
-      // One typo in a short word, in a long one fewer than a third of its letters: `sender` is not `header`.
-      const isShort = Math.max(typed.length, candidate.length) < 3;
-      return slips < (isShort ? 1 : Math.max(2, typed.length / 3));
-    })
-    .sort((one, other) => one.slips - other.slips)
-    .slice(0, 3)
-    .map(({ candidate }) => candidate);
+/** Maximum number of names that an error suggests. */
+const maxSuggestions = 5;
+
+/**
+ * The known names that a typo turns into this one, or that contain it, the nearest first: one typo in a short name, in a
+ * long one fewer than a third of its letters. `form` is what is compared.
+ */
+export function nearest(wanted: string, known: Iterable<string>, form = bare): string[] {
+  const core = form(wanted);
+  const furthest = core.length < 3 ? 0 : Math.max(1, Math.ceil(core.length / 3) - 1);
+  return Array.from(known, (name) => {
+    const other = form(name);
+    const isPart = core.length >= 3 && other !== core && other.includes(core);
+    // `Inez` is near to `Ines Okafor`, `reactions` to a view of a reaction.
+    const words = other.split(/[ /]/).map((word) => slipsBetween(core, word));
+    const slips = Math.min(slipsBetween(core, other), ...words.filter((one) => one <= core.length / 4));
+    return { name, distance: isPart ? 1 : slips };
+  })
+    .filter(({ distance }) => distance <= furthest)
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, maxSuggestions)
+    .map(({ name }) => name);
+}
+
+/** The same of topics, channels and people: `✔ ` and what `foldName` takes away count as nothing. */
+export function nearNames(wanted: string, known: Iterable<string>): string[] {
+  return nearest(wanted, known, (name) =>
+    foldName(name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name).trim(),
+  );
 }
 
 function bare(word: string): string {
@@ -57,31 +73,4 @@ export function slipsBetween(one: string, other: string): number {
     row = next;
   }
   return row[other.length] ?? 0;
-}
-
-/** Maximum number of names that an error suggests. */
-const maxSuggestions = 5;
-
-/** The known names nearest to the wanted one, the nearest first; `✔ ` counts as nothing. */
-export function nearNames(wanted: string, names: Iterable<string>): string[] {
-  const core = coreOf(wanted);
-  const furthest = Math.max(2, Math.ceil(core.length * 0.4));
-  return [...names]
-    .map((name) => {
-      const otherCore = coreOf(name);
-      // A name that holds the wanted one is near, however long it is.
-      const isPart = core.length >= 3 && otherCore !== core && otherCore.includes(core);
-      // `Inez` is near to `Ines Okafor`, `reactions` to a view of a reaction.
-      const words = otherCore.split(/[ /]/).map((word) => slipsBetween(core, word));
-      const nearest = Math.min(slipsBetween(core, otherCore), ...words.filter((slips) => slips <= core.length / 4));
-      return { name, distance: isPart ? 1 : nearest };
-    })
-    .filter(({ distance }) => distance <= furthest && distance < Math.max(1, core.length))
-    .sort((one, other) => one.distance - other.distance)
-    .slice(0, maxSuggestions)
-    .map(({ name }) => name);
-}
-
-function coreOf(name: string): string {
-  return foldName(name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name).trim();
 }

@@ -23,7 +23,7 @@ describe('what nobody has that name: those that come near are named, with what t
     [
       'view rename narrow/is/alertd X',
       5,
-      "the account has no view 'narrow/is/alertd'; near: narrow/is/alerted, narrow/is/starred, narrow/is/mentioned",
+      "the account has no view 'narrow/is/alertd'; near: narrow/is/alerted, narrow/is/starred",
     ],
   ])('%s', async (line, exitCode, message) => {
     const result = await ran(`${line} -o json`);

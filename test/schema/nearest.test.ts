@@ -30,7 +30,7 @@ test.each([
   expect(suggestion(word, known)).toBe(text);
 });
 
-test('the nearest is first, and there are three at most', () => {
+test('the nearest is first, and there are five at most', () => {
   const known = ['lisings', 'listings', 'listtingsx', 'listtinga', 'other'];
-  expect(nearest('listtings', known)).toEqual(['listings', 'listtingsx', 'listtinga']);
+  expect(nearest('listtings', known)).toEqual(['listings', 'listtingsx', 'listtinga', 'lisings']);
 });

@@ -21,7 +21,7 @@ test('a view that the account does not have is named, with what can be done', as
   expect({ exitCode, lines }).toEqual({
     exitCode: 5,
     lines: [
-      "chatelaine: the account has no view 'narrow/is/alerted'; near: narrow/is/starred, narrow/is/mentioned",
+      "chatelaine: the account has no view 'narrow/is/alerted'; near: narrow/is/starred",
       '  The server says: Navigation view does not exist. (BAD_REQUEST)',
       'hint: Write the fragment of the view that you mean. chatelaine view list shows those of the account.',
     ],
