@@ -26,8 +26,8 @@ export function suggestion(word: string, names: readonly string[]): string | und
 const maxSuggestions = 5;
 
 /**
- * The known names that a typo turns into this one, or that contain it, the nearest first: one typo in a short name, in a
- * long one fewer than a third of its letters. `form` is what is compared.
+ * The known names that a typo turns into this one, or that contain it, the nearest first: one typo in a short name,
+ * in a long one fewer than a third of its letters. `form` is what is compared.
  */
 export function nearest(wanted: string, known: Iterable<string>, form = bare): string[] {
   const core = form(wanted);

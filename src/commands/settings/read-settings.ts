@@ -1,5 +1,8 @@
-import { presentRow, presentSettings, toldNames } from '../../jobs/settings/present-settings.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
 import { cellText, whole } from '../../output/columns.ts';
+import { settingNamed, valueName } from '../../schema/setting-text.ts';
+import { settings } from '../../schema/settings.ts';
 import { command } from '../command.ts';
 
 export default command({
@@ -14,7 +17,7 @@ export default command({
 
   async rows({ name: names = [] }, { chat }) {
     const present = await presentSettings(chat(), names);
-    return (names.length > 0 ? names : toldNames(present)).map((name) => presentRow(present, name));
+    return (names.length > 0 ? names : [...present.keys()]).map((name) => presentRow(present, name));
   },
 
   show: {
@@ -35,4 +38,42 @@ export function settingLine({
   value_name?: string;
 }): string {
   return `${name} = ${value_name ?? cellText(value)}`;
+}
+
+/** The level that brought the object in which a server reports an account's settings (docs/apis.md, Settings). */
+const tellingLevel = 89;
+
+/** Whether the own user has the setting, and no list of settings. */
+function isOfUser(name: string): boolean {
+  return /^(full[_-]name|email)$/.test(name);
+}
+
+/** Present values by name; name and address are the own user's. @throws Failure rejected where none is known */
+async function presentSettings(
+  chat: Pick<ChatApi, 'userSettings' | 'ownUser' | 'level'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> {
+  const told = names.length > 0 && names.every(isOfUser) ? {} : await chat.userSettings();
+  if (!told) {
+    const level = await chat.level();
+    const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
+    throw new Failure('rejected', `this server does not report the settings of an account: ${server}`, {
+      hint: `That needs level ${tellingLevel}.`,
+    });
+  }
+  const { full_name, delivery_email, email } = (names.some(isOfUser) ? await chat.ownUser() : undefined) ?? {};
+  // An address that is hidden from others is in a field of its own.
+  const own = { full_name, email: delivery_email ?? email };
+  const isValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+  return new Map(Object.entries({ ...told, ...own }).filter(([, value]) => isValue(value)));
+}
+
+/** A setting with its present value; null where the server does not tell it. @throws Failure usage for no setting */
+function presentRow(present: ReadonlyMap<string, unknown>, typed: string) {
+  const wire = typed.replaceAll('-', '_');
+  const isRaw = !Object.hasOwn(settings, wire) && present.has(wire);
+  const { name, field } = isRaw ? { name: wire, field: undefined } : settingNamed(typed);
+  const value = present.get(name) ?? null;
+  const value_name = field && valueName(field, value);
+  return { name, value, ...(value_name !== undefined && { value_name }) };
 }
