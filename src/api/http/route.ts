@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Failure, systemReason, usage, unless } from '../../core/failure.ts';
 import { decodeText, readFileBytes } from '../../core/read.ts';
@@ -175,13 +175,21 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
   });
 }
 
-/** `ca` takes the place of the usual authorities, and of those that Node adds. */
+/** Adds authorities to a context: the option `ca` would take the place of the usual ones, and of SSL_CERT_FILE's. */
 async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal): Promise<SecureContext | undefined> {
   const { env, caFile } = surroundings;
   if (caFile === undefined) return undefined;
   const files = [caFile, variable(env, 'NODE_EXTRA_CA_CERTS')].filter((file) => file !== undefined);
-  const added = await Promise.all(files.map((file) => certificates(file, signal)));
-  return createSecureContext({ ca: [...rootCertificates, ...added] });
+  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
+  const trusted = createSecureContext();
+  const native: unknown = trusted.context;
+  if (!canAdd(native)) throw new Error('this Node accepts no additional certificate authority');
+  for (const pem of texts) native.addCACert(pem);
+  return trusted;
+}
+
+function canAdd(context: unknown): context is { addCACert(pem: string): void } {
+  return typeof context === 'object' && context !== null && 'addCACert' in context;
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */
