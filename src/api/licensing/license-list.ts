@@ -1,7 +1,7 @@
 /** Lists of licenses, page by page, and whether every row was received (docs/exactly-once.md, Whole lists). */
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { fingerprintOf, numberMap, restSize } from '../../core/fingerprint.ts';
+import { fingerprintOf } from '../../core/fingerprint.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
@@ -129,8 +129,8 @@ class ListSize {
 
 /** Notices a license that is shown on two pages: the sign that they moved while they were read. */
 class ShownLicenses {
-  /** By the fingerprint of a license the page that showed it last, and the reading. */
-  readonly #pages = numberMap();
+  /** By the fingerprint of a license twice the page that showed it last, and the reading. */
+  readonly #pages = new Map<number, number>();
   #reading: 0 | 1 = 0;
   repeats = 0;
 
@@ -140,12 +140,11 @@ class ShownLicenses {
   }
 
   isNew(row: License, page: number): boolean {
-    const { number, rest } = fingerprintOf(identityOf(row));
-    const entry = this.#pages.get(number);
-    const last = entry === 0 || entry % restSize !== rest ? undefined : Math.trunc(entry / restSize);
+    const fingerprint = fingerprintOf(identityOf(row));
+    const last = this.#pages.get(fingerprint);
     const isOfReading = last !== undefined && last % 2 === this.#reading;
     if (isOfReading && last < page * 2 && row.key !== undefined) this.repeats += 1;
-    if (!isOfReading) this.#pages.set(number, (page * 2 + this.#reading) * restSize + rest);
+    if (!isOfReading) this.#pages.set(fingerprint, page * 2 + this.#reading);
     // Rows without a key cannot be told apart on the pages of one reading.
     return last === undefined || (row.key === undefined && isOfReading && this.#reading === 0);
   }

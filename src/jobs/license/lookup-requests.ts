@@ -135,8 +135,8 @@ export class LookupRequests {
   /** Other rows came in that number: two selections of one length are cut. */
   #isOneOfSeveral({ rows }: ListedPage): boolean {
     const own = rows.reduce((sum, row) => {
-      const { number } = fingerprintOf(row.key ?? writeJson(row.fields));
-      return (sum + (number % sumSize)) % sumSize;
+      const fingerprint = fingerprintOf(row.key ?? writeJson(row.fields));
+      return (sum + (fingerprint % sumSize)) % sumSize;
     }, 0);
     const known = this.#selections.get(rows.length) ?? own;
     this.#selections.set(rows.length, known === own ? own : 'several');
