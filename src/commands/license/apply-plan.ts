@@ -144,10 +144,9 @@ export function noteDoubts(plan: Plan, { note }: Terminal): void {
   const pairs = correctedNames(plan);
   const [first] = pairs;
   if (!first) return;
-  const count = pairs.length === 1 ? 'a user' : `${pairs.length} users`;
   note(
-    `${count} to create may be a listed user with a corrected name, as '${first.created}' for '${first.listed}': ` +
-      'chatelaine license rename --from FILE gives a license a new name',
+    `${quantity(pairs.length, 'user')} to create may be listed under another name, such as '${first.created}' ` +
+      `as '${first.listed}'. To rename instead: chatelaine license rename --from FILE`,
   );
 }
 
