@@ -15,7 +15,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   at_least: 'true: the deletion was interrupted, and deleted counts only what was confirmed',
   back: 'messages that are visible again',
   base_url: 'the server, if several applications are queried',
-  bytes: 'size of the archive',
   change: {
     'license apply': 'the size before and after, as in 3 -> 5',
     '': 'what happened: created, found, resized 3 -> 5, renamed …, unknown',
@@ -88,7 +87,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   problem: 'what is wrong',
   problems: 'number of problems',
   profile: 'name of the profile',
-  deletion: 'of an archive made by topic delete: begun or ended',
   read_only: 'whether writes are refused',
   remote_user: 'the user',
   remote_user_before: 'the user before this command',

@@ -415,7 +415,11 @@ export const rules = [
       'if (refused.length > 0) untilWritten(',
       'if (refused.length > Infinity) untilWritten(',
     ],
-    ['a file that the server no longer has is no failure', "lacking.filter(({ why }) => why === 'failed')", 'lacking'],
+    [
+      'a file that the server no longer has is no failure',
+      "isKept(record) || record.why !== 'failed'",
+      'isKept(record)',
+    ],
     ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
   ]),
   ...inFile('files', 'store/archive/archive.ts', [
@@ -445,7 +449,7 @@ export const rules = [
     ],
   ]),
   ...inFile('files', 'store/archive/line-file.ts', [
-    ['a line of an archive is synced', '    await this.#file.datasync();\n', ''],
+    ['a line of an archive is synced', '      await file.datasync();\n', ''],
   ]),
   ...inFile('files', 'store/archive/open-archive.ts', [
     ['what a disk may not have is not sealed', 'if (!isOnDisk || !this.#manifest)', 'if (!this.#manifest)'],

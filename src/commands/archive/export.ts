@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { utcText } from '../../core/moment.ts';
 import {
   allMessages,
   channelNames,
@@ -105,7 +104,7 @@ export default command({
     const isForPeople = output === 'html' || output === 'text';
     const all = () => allMessages(archives, form, signal);
     const names: ChannelNames = isForPeople || typed.channel ? await channelNames(all()) : new Map();
-    const { isChosen, words } = await readChoice(typed, head, all(), names, context);
+    const isChosen = await readChoice(typed, head, all(), names, context);
     const { chosen, repeated } = await chooseMessages(archives, form, isChosen, signal);
     const count = countOf(chosen);
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
@@ -124,13 +123,13 @@ export default command({
         return kept.file;
       };
       const fileAt = copies === false ? besideArchive(to) : copy;
-      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, words, fileAt, placeOf);
+      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, typed, fileAt, placeOf);
       const written = await writePages(to, chosen, exported, headWith, copied);
       const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
       say(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
       return;
     }
-    const page = headOf(head, chosen, words, besideArchive(to === undefined ? '.' : dirname(to)));
+    const page = headOf(head, chosen, typed, besideArchive(to === undefined ? '.' : dirname(to)));
     const text = documentOf(chosen, exported, output, page, options);
     if (to === undefined) {
       yield* streamed(text);
@@ -154,14 +153,14 @@ function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) =>
     warn(`moved on the server since they were archived, shown where they were: ${countPlaces(places)}`);
 }
 
-/** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
+/** Whether a message is chosen by the values; undefined where all are. @throws Failure usage */
 async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   messages: AsyncIterable<JsonObject>,
   channels: ChannelNames,
   context: TimeParts,
-) {
+): Promise<((message: JsonObject) => boolean) | undefined> {
   const people = (typed.sender ?? []).map((text) => (text === 'me' ? account : text));
   const called = people.filter((text) => typeof readName(text) === 'string');
   // A user is meant by each name and address that a message has.
@@ -172,24 +171,17 @@ async function readChoice(
   const users = idsOf(called, [...senders.values()], (text) => {
     if (!text.includes('@')) context.note(text);
   });
-  users.set('me', users.get(account) ?? account);
-
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
-  const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
-    const texts = (typed[name] ?? []).map((text) => String((name === 'sender' && users.get(text)) || text));
-    const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
-    const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
-    return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];
-  });
-  const bounds = Object.entries({ since: from, until: to }).flatMap(([name, time]) =>
-    Number.isFinite(time) ? `${name} ${utcText(time / 1000)}` : [],
-  );
-  const words = [...groups.map(({ word }) => word), ...bounds];
-  const isChosen = (message: JsonObject): boolean => {
+  const groups = [
+    (typed.channel ?? []).map((text) => readLink(text, site)?.terms ?? [narrowTerm('channel', text)]),
+    (typed.topic ?? []).map((text) => [narrowTerm('topic', text)]),
+    people.map((text) => [narrowTerm('sender', String(users.get(text) ?? text))]),
+  ].filter((group) => group.length > 0);
+  if (groups.length === 0 && from === -Infinity && to === Infinity) return undefined;
+  return (message) => {
     const time = Number(message['timestamp']) * 1000;
-    const isOf = ({ group }: (typeof groups)[number]): boolean =>
+    const isOf = (group: (typeof groups)[number]): boolean =>
       group.some((terms) => terms.every((term) => matches(message, term, channels)));
     return time >= from && time < to && groups.every(isOf);
   };
-  return { isChosen: words.length === 0 ? undefined : isChosen, words };
 }

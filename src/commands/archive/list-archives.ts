@@ -1,15 +1,13 @@
 import { archivesBelow, archivesIn, countMessages, inspectArchive, isOfTheRun } from '../../store/archive/archive.ts';
 import { lastWritten } from '../../store/archive/archive-head.ts';
-import { readPurge } from '../../store/archive/line-file.ts';
-import { archiveForms } from '../../store/archive/part.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 
 export default command({
   about: [
-    'Lists the archives in DIR and below: server, account, selection as given, messages, bytes, when the last pull or deletion ended, and whether it reached its end ' +
-      '(complete). For archives made by topic delete, deletion is begun or ended.',
+    'Lists the archives in DIR and below: server, account, selection as given, messages, when the last pull or deletion ended, and whether the pull reached its end ' +
+      '(complete). topic history lists deletions.',
     'Works offline and does not read the messages; archive verify checks them.',
   ],
   args: {
@@ -19,19 +17,16 @@ export default command({
 
   async *rows({ folder }, { disk }) {
     for (const own of folder === undefined ? await archivesBelow(disk.files().state) : await archivesIn(folder)) {
-      const { head, parts, files, problems } = await inspectArchive(own);
-      const { stage } = await readPurge(own);
-      const written = [...parts.flatMap((part) => archiveForms.map((form) => part[form])), ...files.values()];
+      const archive = await inspectArchive(own);
+      const { head, problems } = archive;
       yield {
         folder: own,
         site: head.site,
         account: head.account,
         selection: head.options,
-        messages: countMessages({ parts }),
+        messages: countMessages(archive),
         last_pull: (await lastWritten(own)) ?? null,
         complete: !problems.some(isOfTheRun),
-        bytes: written.reduce((sum, file) => sum + (file && 'bytes' in file ? file.bytes : 0), 0),
-        deletion: stage === 'new' ? null : typeof stage === 'string' ? stage : 'ended',
       };
     }
   },
@@ -41,7 +36,7 @@ export default command({
       ...whole('folder'),
       ...uncut('site', 'account'),
       { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
-      ...'messages last_pull complete bytes deletion'.split(' '),
+      ...'messages last_pull complete'.split(' '),
     ],
     none: 'There is no archive.',
   },

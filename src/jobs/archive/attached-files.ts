@@ -51,37 +51,31 @@ export async function fetchFiles(
     }
     looked?.(count);
   }
-  for (const [why, words] of [
-    ['missing', 'attached files that the server no longer has'],
-    ['unreadable', 'attached files that this account may not read'],
-  ] as const) {
-    const some = fresh.filter((record) => record.why === why).map(({ path }) => path);
-    const links = why === 'missing' ? new Map<UploadPath, string>() : await linksTo(archive, some.slice(0, namedFiles));
-    const named = some.slice(0, namedFiles).map((path) => [path, ...[links.get(path) ?? []].flat()].join(' in '));
-    if (some.length > 0) gone(`${words}: ${some.length} (${named.join(', ')})`);
-  }
+  const missing = fresh.filter(({ why }) => why === 'missing').map(({ path }) => path);
+  if (missing.length > 0) gone(`attached files that the server no longer has: ${countNamed(missing)}`);
+  const unreadable = fresh.filter(({ why }) => why === 'unreadable').map(({ path }) => path);
+  const links = await linksTo(archive, unreadable.slice(0, namedFiles));
+  const named = unreadable.map((path) => [path, links.get(path)].filter((text) => text !== undefined).join(' in '));
+  if (named.length > 0) gone(`attached files that this account may not read: ${countNamed(named)}`);
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
-  const lacking = records.flatMap((record) => (isKept(record) ? [] : record));
-  return {
-    kept: records.filter(isKept).length,
-    /** Larger than allowed, or not given by a server that has them. */
-    refused: lacking.filter(({ why }) => why === 'failed'),
-    /** Files of messages that this account may not read: no deletion of its own takes them. */
-    unreadable: lacking.filter(({ why }) => why === 'unreadable'),
-  };
+  const refused = records.flatMap((record) => (isKept(record) || record.why !== 'failed' ? [] : record));
+  /** `refused`: larger than allowed, or not given by a server that has them. */
+  return { kept: records.filter(isKept).length, refused };
+}
+
+function countNamed(names: readonly string[]): string {
+  return `${names.length} (${names.slice(0, namedFiles).join(', ')})`;
 }
 
 /** The link of the first archived message that names each of these files. */
 async function linksTo({ folder, parts, head }: OpenArchive, paths: readonly UploadPath[]) {
-  const links = new Map<UploadPath, string>();
+  const links = new Map<UploadPath, string | undefined>();
   const site = head?.site ?? '';
   for (const part of parts.filter(({ attached }) => attached.some((path) => paths.includes(path))))
     for (const form of head?.forms ?? [])
       for (const { message } of (await readPart(folder, part, form)).messages)
-        for (const path of uploadsIn(message, site)) {
-          const link = paths.includes(path) && !links.has(path) ? messageLink(message, site) : undefined;
-          if (link !== undefined) links.set(path, link);
-        }
+        for (const path of uploadsIn(message, site))
+          if (paths.includes(path) && !links.has(path)) links.set(path, messageLink(message, site));
   return links;
 }
 

@@ -163,12 +163,12 @@ export function besideArchive(folder: string): FilePlace {
 
 /**
  * What the documents of archives of one server say above their messages, and where the links of the messages lead.
- * `words`: what was given to choose messages.
+ * `choice`: the options that choose messages.
  */
 export function headOf(
   head: ArchiveHead,
   archives: readonly ChosenArchive[],
-  words: readonly string[],
+  choice: Archive['head']['options'],
   fileAt: FilePlace,
   placeOf: (id: number) => string = (id) => `#m${id}`,
 ): PageHead {
@@ -176,12 +176,12 @@ export function headOf(
   const limited = limitedHistory.charAt(0).toUpperCase() + limitedHistory.slice(1);
   const resolve = (link: string): string => (URL.canParse(link, head.site) ? new URL(link, head.site).href : '');
   const accounts = [...new Set(archives.map((archive) => archive.head.account))].join(', ');
-  const selected = archives.length === 1 ? selectedBy(head.options) : ` in ${archives.length} archives`;
-  const only = words.length === 0 ? '' : ` Only those with ${words.join('; ')}.`;
+  const selection =
+    archives.length === 1 ? wordsOf('; selected by', head.options, '') : ` in ${archives.length} archives`;
   const messages = `${quantity(countOf(archives), 'message')} from ${host}, as ${accounts} sees them`;
   return {
     title: `Messages of ${head.organization ?? host}`,
-    notes: [`${messages}${selected}.${only}`],
+    notes: [`${messages}${selection}.${wordsOf(' Only those with', choice, '.')}`],
     warnings: [
       ...(archives.some((archive) => archive.head.history_limited) ? [`${limited}.`] : []),
       ...changeWarnings(archives.flatMap(({ changes }) => changes)),
@@ -208,20 +208,21 @@ export function countOf(archives: readonly ChosenArchive[]): number {
   return archives.reduce((count, { ids }) => count + ids.length, 0);
 }
 
-function selectedBy(options: Archive['head']['options']): string {
+function wordsOf(before: string, options: Archive['head']['options'], after: string): string {
   const words = Object.entries(options).map(
     ([name, value]) => `${name.replaceAll('_', '-')} ${[value].flat().join(', ')}`,
   );
-  return words.length === 0 ? '' : `; selected by ${words.join('; ')}`;
+  return words.length === 0 ? '' : `${before} ${words.join('; ')}${after}`;
 }
 
+/** By the last change of each message. */
 function changeWarnings(changes: readonly ArchiveChange[]): string[] {
-  const last = new Map(changes.map(({ id, change }) => [id, change]));
-  const gone = [...last.values()].filter((change) => change === 'gone').length;
-  const count = (kind: ArchiveChange['change']): number =>
-    new Set(changes.filter(({ change }) => change === kind).map(({ id }) => id)).size;
-  const counts = (['edited', 'moved'] as const).flatMap((kind) => (count(kind) > 0 ? `${count(kind)} ${kind}` : []));
-  const all = [...counts, ...(gone > 0 ? [`${gone} no longer visible to the account`] : [])];
+  const last = [...new Map(changes.map(({ id, change }) => [id, change])).values()];
+  const kinds = { edited: 'edited', moved: 'moved', gone: 'no longer visible to the account' } as const;
+  const counts = Object.entries(kinds).map(
+    ([kind, words]) => [last.filter((change) => change === kind).length, words] as const,
+  );
+  const all = counts.flatMap(([count, words]) => (count > 0 ? `${count} ${words}` : []));
   if (all.length === 0) return [];
   return [
     `Changed on the server since they were archived: ${all.join(', ')}. The messages are shown as they were archived.`,

@@ -20,7 +20,7 @@ interface PullRun extends RecheckParts {
   warn(text: string): void;
   readonly isRecheck: boolean;
   /** Whether it is one of all channels, some of which may not have what is selected. */
-  readonly isOfAll?: boolean;
+  readonly isOfAll: boolean;
 }
 
 /**

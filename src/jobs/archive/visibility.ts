@@ -46,18 +46,11 @@ export function reasons(chat: MessageSource) {
   };
 }
 
-interface SelectionLook {
-  warn(text: string): void;
-  /** Whether something was archived before. */
-  readonly isBegun: boolean;
-  readonly isOfAll?: boolean;
-}
-
-/** Says which channel or topic of a selection is not visible. @throws Failure not_found for a new archive */
+/** Says which channel or topic is not visible; `isBegun`: to an archive. @throws Failure not_found for a new one */
 export async function lookAtSelection(
   chat: MessageSource,
   head: ArchiveHead,
-  { warn, isBegun, isOfAll }: SelectionLook,
+  { warn, isBegun, isOfAll }: { warn(text: string): void; readonly isBegun: boolean; readonly isOfAll: boolean },
 ): Promise<void> {
   const { narrow } = selectionIn(head);
   const channels = channelsIn(narrow);

@@ -1,4 +1,3 @@
-import { jsonIn } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import { asObject } from '../columns.ts';
@@ -84,7 +83,7 @@ function marksOf(message: MessageFields): readonly string[] {
   const isMoved = move !== undefined || has('prev_topic', 'prev_subject', 'prev_stream');
   const isEdited =
     has('prev_content', 'prev_rendered_content') || (edit !== undefined && !(isMoved && move === undefined));
-  return [...(isEdited ? ['edited'] : []), ...(isMoved ? ['moved'] : []), ...[widgetIn(message) ?? []].flat()];
+  return [...(isEdited ? ['edited'] : []), ...(isMoved ? ['moved'] : [])];
 }
 
 /** Longest text that is rendered: the slowest markup of that length takes about a second, and signals wait for it. */
@@ -99,12 +98,4 @@ export function renderedOf({ content }: MessageFields) {
 /** A text or a number of a message for people, up to the length that is rendered. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, mostRendered) : '';
-}
-
-/** What a poll, a to-do list or another widget is called; undefined for any other message. */
-function widgetIn({ submessages }: MessageFields): string | undefined {
-  const [first] = Array.isArray(submessages) ? (submessages as readonly unknown[]) : [];
-  if (first === undefined) return undefined;
-  const begin = asObject(jsonIn(textOf(asObject(first)?.['content']))?.value);
-  return textOf(begin?.['widget_type']) || 'interactive';
 }

@@ -56,28 +56,23 @@ export async function stampOf(path: string): Promise<string | undefined> {
   return found && `${found.size} ${found.mtimeNs}`;
 }
 
-/** Bytes at the beginning of a file among which its mark is looked for. */
-const headBytes = 1024;
-
-/** Documents of one kind (with its mark), and attached files. @throws Failure usage naming the first other file */
+/**
+ * The files of an earlier export, of one kind (with its mark) and attached, in a folder that has these or none.
+ * @throws Failure usage for a folder of other files
+ */
 export async function documentsIn(folder: string, kind: { readonly name: RegExp; readonly mark: string }) {
-  const found = await namesIn(folder);
   await refuseLinks(folder, join(folder, filesFolder));
-  const kept = found.includes(filesFolder) ? await namesIn(join(folder, filesFolder)) : [];
-  const names = [...found.filter((name) => name !== filesFolder), ...kept.map((name) => `${filesFolder}/${name}`)]
-    .filter((name) => !isDesktopFile(name))
-    .sort();
-  for (const name of names) {
-    if (keptName.test(name)) continue;
-    const path = join(folder, name);
-    const beginning = kind.name.test(name) ? (await readBytes(path))?.subarray(0, headBytes) : undefined;
-    if (beginning?.includes(kind.mark)) continue;
+  const names = (await namesIn(folder)).filter((name) => !isDesktopFile(name));
+  const documents = names.filter((name) => kind.name.test(name));
+  let other = documents.length === 0 ? names[0] : undefined;
+  for (const name of documents) if (!(await readBytes(join(folder, name)))?.includes(kind.mark)) other ??= name;
+  if (other !== undefined)
     throw usage(
-      `${folder} contains ${name}, which is not from an earlier export`,
+      `${folder} contains ${other}, which is not from an earlier export`,
       'Name a new or an empty folder, or move that file away.',
     );
-  }
-  return names;
+  const kept = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
+  return [...documents, ...kept.filter((name) => keptName.test(name))];
 }
 
 export async function isFolder(path: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { archiveVersion, damagedFile, manifestFile, noState, readManifest, type 
 import { isDesktopFile, isFolder, namesIn } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept, type FileRecord } from './kept-file.ts';
 import { differenceOf, listNames, readLists, type ArchiveChange, type Lists } from './line-file.ts';
-import { archiveForms, hasId, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
+import { archiveForms, hasId, lastIdOf, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
 
 export interface ArchiveContent {
   readonly folder: string;
@@ -111,20 +111,19 @@ export function problemsOfLists(lists: Lists, names: readonly string[], manifest
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
 function* problemsOfParts(parts: readonly ArchivePart[]): Generator<ArchiveProblem> {
   for (const [index, { part, ids, late, ...line }] of parts.entries()) {
-    const [first = 0, earlier] = [ids[0], parts.slice(0, late ? index : 0)];
-    const before = parts[index - 1];
+    const earlier = parts.slice(0, index);
+    const before = earlier.at(-1);
     const expected = (before?.part ?? 0) + 1;
-    const said = (words: string, kind: 'lost' | 'list' = 'list') => problemOf(kind, 'parts.ndjson', words, part);
     const missing = part - 1 === expected ? `part ${expected} is` : `parts ${expected} to ${part - 1} are`;
-    if (part !== expected) yield said(`${missing} missing: messages between ${before?.last ?? 0} and ${first}`, 'lost');
-    if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] ?? 0)))
-      yield said('its ids do not ascend, or one occurs twice');
-    const above = late ? undefined : parts.slice(0, index).findLast((one) => !one.late);
-    if (above && first <= above.last) yield said(`its ids do not follow those of part ${above.part}`);
-    const other = earlier.find((one) => ids.some((id) => hasId(one.ids, id)));
-    if (other) yield said(`one of its ids is in part ${other.part} too`);
-    if (line.count !== ids.length || line.first !== first || line.last !== ids.at(-1))
-      yield said('first, last and count do not match its ids');
+    const between = `messages between ${before?.last ?? 0} and ${ids[0]}`;
+    if (part !== expected) yield problemOf('lost', 'parts.ndjson', `${missing} missing: ${between}`, part);
+    const above = late ? 0 : lastIdOf(earlier.filter((one) => !one.late));
+    const areOrdered = ids.every((id, at) => id > (ids[at - 1] ?? above));
+    const isTwice = late && earlier.some((one) => ids.some((id) => hasId(one.ids, id)));
+    if (!areOrdered || isTwice)
+      yield problemOf('list', 'parts.ndjson', 'its ids do not ascend, or one occurs twice', part);
+    if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
+      yield problemOf('list', 'parts.ndjson', 'first, last and count do not match its ids', part);
   }
 }
 
@@ -165,7 +164,7 @@ export function attachedFiles({ parts, changes }: ArchiveContent, site: string):
   return [...new Set([...parts.flatMap(({ attached }) => attached), ...later])];
 }
 
-export function countMessages({ parts }: Pick<ArchiveContent, 'parts'>): number {
+export function countMessages({ parts }: ArchiveContent): number {
   return parts.reduce((sum, { count }) => sum + count, 0);
 }
 

@@ -70,20 +70,32 @@ export async function readList<T>(path: string, recordOf: (record: unknown) => T
 export class LineFile {
   failure: Failure | undefined;
   readonly #path: string;
-  /** Bytes of whole lines; what is beyond them when it is opened is cut off. */
+  /** Bytes of whole lines. */
   #size: number;
   #file: FileHandle | undefined;
 
-  constructor(path: string, size: number) {
+  private constructor(path: string, size: number) {
     [this.#path, this.#size] = [path, size];
+  }
+
+  /** Cuts off an unfinished line, and syncs what a killed run may have left in memory alone. @throws Failure config */
+  static async open(path: string, { bytes, size }: { readonly bytes: Buffer; readonly size: number }) {
+    const list = new LineFile(path, size);
+    if (bytes.length > 0) await orFailure(`write ${path}`, list.#open(0));
+    return list;
   }
 
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
   async append(...records: readonly unknown[]): Promise<void> {
     if (this.failure) throw this.failure;
     const bytes = Buffer.from(records.map(recordLine).join(''));
+    const write = async (): Promise<void> => {
+      const file = this.#file ?? (await this.#open(constants.O_CREAT));
+      await file.appendFile(bytes);
+      await file.datasync();
+    };
     try {
-      await orFailure(`write ${this.#path}`, this.#write(bytes));
+      await orFailure(`write ${this.#path}`, write());
     } catch (cause) {
       if (cause instanceof Failure) this.failure = cause;
       throw cause;
@@ -100,15 +112,12 @@ export class LineFile {
     await this.#file?.close();
   }
 
-  async #write(bytes: Buffer): Promise<void> {
-    if (!this.#file) {
-      const flags = constants.O_RDWR | constants.O_APPEND | (this.#size > 0 ? 0 : constants.O_CREAT);
-      this.#file = await openFile(this.#path, flags);
-      await this.#file.truncate(this.#size);
-      await syncFolder(dirname(this.#path));
-    }
-    await this.#file.appendFile(bytes);
+  async #open(flags: number): Promise<FileHandle> {
+    this.#file = await openFile(this.#path, constants.O_RDWR | constants.O_APPEND | flags);
+    await this.#file.truncate(this.#size);
     await this.#file.datasync();
+    await syncFolder(dirname(this.#path));
+    return this.#file;
   }
 }
 

@@ -2,9 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { constants } from '../../core/outside.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { openFile, orFailure, remove, syncFolder, withFile } from '../disk/files.ts';
+import { remove } from '../disk/files.ts';
 import type { Patience, Surroundings } from '../lock/lock.ts';
 import { problemsOfLists, type ArchiveContent, type ArchiveProblem } from './archive.ts';
 import { namesIn, refuseOtherFiles, stampOf, takeFolder } from './archive-folder.ts';
@@ -29,9 +28,9 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
     // Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge.
     const damaged = manifest && problemsOfLists(lists, await namesIn(folder), manifest).find(isFatal);
     if (damaged) throw damagedFile(folder, damaged);
-    for (const name of listNames) await orFailure(`write ${name} of ${folder}`, syncList(folder, name, lists));
-    await orFailure(`write into ${folder}`, syncFolder(folder));
-    return new OpenArchive(folder, manifest, lists, release);
+    const open = new Map<ListName, LineFile>();
+    for (const name of listNames) open.set(name, await LineFile.open(join(folder, name), lists[name]));
+    return new OpenArchive(folder, manifest, lists, open, release);
   } catch (cause) {
     await release();
     throw cause;
@@ -40,16 +39,6 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
 
 function isFatal({ kind, file }: ArchiveProblem): boolean {
   return kind === 'lost' || (kind === 'list' && file !== 'purge.ndjson');
-}
-
-/** Removes a cut end, and syncs what a killed run may have left in memory alone. @throws an error of the file system */
-async function syncList(folder: string, name: ListName, lists: Lists): Promise<void> {
-  const { bytes, size } = lists[name];
-  if (bytes.length === 0) return;
-  await withFile(openFile(join(folder, name), constants.O_RDWR), async (file) => {
-    if (size < bytes.length) await file.truncate(size);
-    await file.datasync();
-  });
 }
 
 /** `changed` trusts the files that look as when they were last read and compared. */
@@ -72,16 +61,20 @@ export class OpenArchive implements ArchiveContent {
   #compared: string | undefined;
   #isComplete = false;
 
-  constructor(folder: string, manifest: Manifest | undefined, read: Lists, release: () => Promise<void>) {
-    this.folder = folder;
-    this.#release = release;
+  constructor(
+    folder: string,
+    manifest: Manifest | undefined,
+    read: Lists,
+    open: ReadonlyMap<ListName, LineFile>,
+    release: () => Promise<void>,
+  ) {
+    [this.folder, this.#lists, this.#release] = [folder, open, release];
     this.#manifest = manifest;
     this.#state = manifest?.state ?? noState;
     this.#seen = new Map(Object.entries(this.#state.seen));
     this.parts = partsIn(read['parts.ndjson'].records);
     this.changes = [...read['changes.ndjson'].records];
     this.files = filesByPath(read['files.ndjson'].records);
-    this.#lists = new Map(listNames.map((name) => [name, new LineFile(join(folder, name), read[name].size)]));
   }
 
   get head(): Manifest | undefined {

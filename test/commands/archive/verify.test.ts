@@ -126,7 +126,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
         'parts.ndjson',
         withPart((part) => part.ids.unshift((part.first = 900))),
       ),
-    { part: 2, file: 'parts.ndjson', problem: 'its ids do not follow those of part 1' },
+    { part: 2, file: 'parts.ndjson', problem: 'its ids do not ascend, or one occurs twice' },
   ],
   [
     'files that changed places',
