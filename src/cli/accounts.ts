@@ -93,13 +93,12 @@ function keysOf(running: RunParts, fromCommand: KeySources['fromCommand']): KeyS
   };
 }
 
-function keyCommandRunner({ host, options, messages, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
+function keyCommandRunner({ host, options, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
-    const verbose = options.verbose ? messages.say : undefined;
     // Its input is ours: what a pipe holds is not for it.
     const interactive = host.stdin.isTTY === true && isInteractive(host, options);
     const { system, alarm } = host;
-    return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
+    return redactor.watch(await runKeyCommand(command, { system, alarm, signal, interactive }));
   };
 }

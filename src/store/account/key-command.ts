@@ -45,8 +45,6 @@ export interface KeyCommandOptions {
   /** Default 30 s. */
   readonly timeout?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Takes what the command said on stderr, the key removed; absent: nobody hears it. */
-  readonly verbose?: ((text: string) => void) | undefined;
   /** Whether the command may ask the user on our stdin; else it reads nothing, and cannot eat a piped input. */
   readonly interactive?: boolean | undefined;
 }
@@ -58,21 +56,17 @@ export async function runKeyCommand(command: string, options: KeyCommandOptions)
   const { code, stdout, stderr } = await run(name, file, words, options);
   const line = firstLine(stdout);
   if (code !== 0) {
-    const said = withoutLines(stderr, stdout);
-    options.verbose?.(said);
-    const last = said.trimEnd().split(/\r?\n/).at(-1)?.slice(0, 200);
+    const last = withoutLines(stderr, stdout).trimEnd().split(/\r?\n/).at(-1)?.slice(0, 200);
     const how = typeof code === 'number' ? `exit code ${code}` : code;
     throw commandFailure(name, last ? `ended with ${how}: ${last}` : `ended with ${how}`);
   }
   if (line === '') throw commandFailure(name, 'printed no key');
-  const key = keyFrom(line, `key command '${name}'`);
-  options.verbose?.(key.redact(stderr));
-  return key;
+  return keyFrom(line, `key command '${name}'`);
 }
 
 function commandFailure(name: string, what: string, cause?: unknown): Failure {
   return new Failure('config', `the key command '${name}' ${what}`, {
-    hint: 'Run it by hand to see why (or add --verbose): it must print the key as its first line.',
+    hint: 'Run it by hand to see why: it must print the key as its first line.',
     cause,
   });
 }
@@ -117,8 +111,7 @@ async function run(name: string, file: string, words: readonly string[], options
       detached: system.platform !== 'win32',
       windowsHide: true,
     });
-    const inTime = orAborted(endOf(child, name, alarm), late.signal);
-    return await (signal ? orAborted(inTime, signal) : inTime);
+    return await orAborted(endOf(child, name, alarm), AbortSignal.any([late.signal, ...(signal ? [signal] : [])]));
   } catch (cause) {
     if (cause instanceof Failure || cause === signal?.reason) throw cause;
     throw commandFailure(name, `cannot be run: ${codeOf(cause) ?? 'error'}`, cause);
