@@ -18,14 +18,12 @@ export interface LicenseFilter {
 export type Extent = 'whole' | 'part';
 
 /** A page, with what is known of the list up to it. */
-export interface ListedPage extends Pick<Page, 'total' | 'hasMore' | 'answer'> {
+export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore' | 'answer'> {
   /** Licenses that no page before showed. */
   readonly rows: readonly License[];
   readonly place: number;
   /** How many rows came so far, repeated ones too. */
   readonly received: number;
-  /** How many rows page one speaks of. */
-  readonly promised: number;
   readonly hasNext: boolean;
   /** On the last page: by a total that equals its rows, or by pages that are full but for the last. */
   readonly isWhole: 'by its total' | 'by its pages' | undefined;
@@ -104,7 +102,6 @@ class ListSize {
   bytes = 0;
   #place = 0;
   #total = 0;
-  #promised = 0;
   /** The lengths of the first and the last page, and whether all between are as long as the first. */
   #first = 0;
   #last = 0;
@@ -113,7 +110,7 @@ class ListSize {
   add({ rows, answer, total, pages, next, hasMore }: Page): Omit<ListedPage, 'rows'> {
     const { length } = rows;
     this.#place += 1;
-    if (this.#place === 1) [this.#first, this.#promised] = [length, Math.max(total, pages * length)];
+    if (this.#place === 1) this.#first = length;
     else this.#isEven &&= this.#place === 2 || this.#last === this.#first;
     this.#last = length;
     this.#total = Math.max(this.#total, total);
@@ -121,7 +118,7 @@ class ListSize {
     this.bytes += answer.size;
     const isEven = this.#place > 1 && this.#isEven && length <= this.#first;
     const isCounted = this.#total > 0 && this.#total === this.received;
-    const known = { place: this.#place, received: this.received, total: this.#total, promised: this.#promised };
+    const known = { place: this.#place, received: this.received, total: this.#total, pages };
     const isWhole = isCounted ? 'by its total' : isEven ? 'by its pages' : undefined;
     return { ...known, answer, hasMore, hasNext: next !== undefined, isWhole };
   }

@@ -4,7 +4,7 @@ import { caseOf, type Case } from './case.ts';
 import { createdInWords, openInWords, similarTo } from './case-words.ts';
 import { Giving } from './give.ts';
 import { RunState, type GivePorts } from './give-ports.ts';
-import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
+import { outcomeOf, recordEnd, type CaseOutcome } from './row-results.ts';
 
 interface GivingOne extends Omit<GivePorts, 'several' | 'state' | 'agree' | 'concurrency' | 'names'> {
   /** Rejects where a person does not want another license; elsewhere it is a warning. */

@@ -88,10 +88,11 @@ export class LookupRequests {
     const sentAt = this.#world.elapsed();
     const users = new ListedUsers(this.#app_code, names, mostOthers);
     let nameless: Failure | undefined;
-    const { gap, last } = await this.#read(undefined, ({ rows, received, hasNext, promised }) => {
+    const { gap, last } = await this.#read(undefined, ({ rows, received, hasNext, total, pages }) => {
       for (const row of rows)
         if (!users.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
-      return received > mostRows || (hasNext && promised > mostRows) ? 'stop' : undefined;
+      const promised = hasNext ? Math.max(total, pages * rows.length) : 0;
+      return received > mostRows || promised > mostRows ? 'stop' : undefined;
     });
     const why = gap ?? nameless;
     return { sentAt, users, last, gap: why, cut: why || !last ? undefined : this.#whyCut(last) };

@@ -24,32 +24,24 @@ export interface PlacesWorld extends Pick<Clock, 'elapsed' | 'random'>, Pick<Wor
   readonly isByList: () => boolean;
 }
 
-/** A write that ended without an answer, to be settled. */
-export interface Unanswered {
-  readonly id: string;
-  readonly sent: Milliseconds;
-  readonly ended: Milliseconds;
-  readonly load: ServerLoad;
-}
-
 export interface PendingRequest {
   readonly sent: Milliseconds;
   readonly ended: Milliseconds;
   /** The most that was counted at its end and since. */
-  readonly n: number;
+  n: number;
   /** The longest `--settle` of those counted. */
-  readonly settle: Milliseconds;
+  settle: Milliseconds;
   /** The first moment since its end at which a write that was sent later was answered or shown. */
-  readonly laterPassed: Milliseconds | undefined;
+  laterPassed?: Milliseconds | undefined;
 }
 
-/** A write of this run without an answer. */
-interface Pending extends PendingRequest {
+/** A write of this run that ended without an answer, to be settled. */
+export interface Unanswered extends PendingRequest {
   readonly id: string;
-  n: number;
-  settle: Milliseconds;
-  laterPassed: Milliseconds | undefined;
   readonly latest: ServerLoad['latest'];
+}
+
+interface Pending extends Unanswered {
   readonly look: () => Promise<WriteSight>;
   lookups: number;
   next: Milliseconds;
@@ -120,7 +112,7 @@ export class PendingWrites {
    * @throws Failure of lookups without an answer
    */
   async settle(
-    { load, ...lost }: Unanswered,
+    lost: Unanswered,
     look: () => Promise<WriteSight>,
     shown: WriteEnd = { is: 'shown' },
   ): Promise<'shown' | 'not carried out'> {
@@ -128,7 +120,7 @@ export class PendingWrites {
       const { settle, isByList } = this.#world;
       const next = lost.ended + (isByList() ? settle : pauseAfter(0, settle));
       const waiting = { look, shown, lookups: 0, next, notBefore: 0, decide, fail };
-      this.#all.add({ ...lost, ...load, laterPassed: undefined, ...waiting });
+      this.#all.add({ ...lost, ...waiting });
       if (!this.#isPolling) void this.#poll();
     });
   }

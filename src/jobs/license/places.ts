@@ -109,7 +109,7 @@ export class Places {
         this.#unsettled += 1;
         const load = await pending.load();
         await ended({ is: 'no answer', n: load.n });
-        return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, load } };
+        return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, ...load } };
       } catch (cause) {
         this.#threw(cause);
         await ended({ is: 'refused' });

@@ -8,9 +8,8 @@ import { resultsInOrder } from '../work/pool.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
-import { outcomeOf, recordEnd } from './outcome.ts';
 import type { Plan, PlannedRow } from './plan.ts';
-import { countOutcomes, resultOf, type RowResult, type UnknownRow } from './row-results.ts';
+import { countOutcomes, outcomeOf, recordEnd, resultOf, type RowResult } from './row-results.ts';
 
 export interface Applying extends GivePorts {
   /** Counts the rows that need no more work. */
@@ -49,7 +48,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
         state.stop(cause);
       });
       if (!ended) continue;
-      outcomes.add(ended.result, ended.unknown);
+      outcomes.add(ended.result, ended.isOpen);
       yield ended.result;
     }
   } finally {
@@ -84,7 +83,7 @@ function* casesOf(rows: Plan['rows'], { recorded }: Applying): Generator<Case> {
 
 interface RowEnd {
   readonly result: RowResult;
-  readonly unknown?: UnknownRow | undefined;
+  readonly isOpen: boolean;
 }
 
 class RosterReport implements GiveReport {
@@ -120,7 +119,7 @@ class RosterReport implements GiveReport {
     if (isUnread && status === 'created') this.#accepted.push(end.unread);
     if (!answerOf(one)) progress.step();
     const result = resultOf(asked, status, license, failure?.message, size_before);
-    this.ready.put(asked, { result, unknown: status === 'unknown' ? unknownAs(one, end) : undefined });
+    this.ready.put(asked, { result, isOpen: isOpen(one, end) });
   }
 
   /** An answered key that several users have is nobody's. */
@@ -133,7 +132,7 @@ class RosterReport implements GiveReport {
   /** The result of a row whose license is as it should be. */
   async unchanged(asked: LicenseFields, license: License): Promise<RowEnd> {
     const failure = await this.#applying.lookups.whyNoKey(asked, license);
-    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message) };
+    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message), isOpen: false };
   }
 
   warnOfAccepted(): void {
@@ -147,11 +146,10 @@ class RosterReport implements GiveReport {
   }
 }
 
-function unknownAs(one: Case, end: End): UnknownRow {
-  const isOpen = 'why' in end && end.why.is === 'open';
-  if (!answerOf(one)) return isOpen ? 'open' : 'unanswered';
-  const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
-  return isUnread ? 'unconfirmed' : 'open';
+/** It was answered, or an earlier run was, and no list shows it. */
+function isOpen(one: Case, end: End): boolean {
+  if (!('why' in end)) return false;
+  return answerOf(one) ? end.why.is !== 'stopped' && end.why.is !== 'unread' : end.why.is === 'open';
 }
 
 function* keysIn(rows: Plan['rows']): Generator<string> {

@@ -90,7 +90,7 @@ test('a key that the list of the run gave to another row is nobody’s either, w
   const { exitCode, stdout, stderr } = await runAt(fake, 'license apply - -o json', { stdin });
 
   expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 9, keys: ['AAAA-1111', undefined] });
-  expect(stderr).toContain('1 answered, but not yet confirmed by a list (ben)');
+  expect(stderr).toContain('1 sent, but not confirmed (ben)');
   fake.done();
 });
 
