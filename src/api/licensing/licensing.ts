@@ -4,7 +4,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Path } from '../http/call.ts';
-import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
+import { type Creation, creationFrom, type Edit, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
 import { licenseNames, textOf, type EditedFields, type License } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { listPages, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
@@ -54,13 +54,9 @@ export function licensingApi(open: Opening, random: () => number) {
     /** @throws Failure not_found; rejected where it is answered with another license than that `before`, twice */
     view: (code: string, before?: License) => withoutCode(code, () => viewTwice(open, code, before)),
 
-    /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-    replace: (code: string, license: LicenseFields, was?: License, before?: BeforeAttempt) =>
-      withoutCode(code, () => edit(open, { method: 'PUT', code, fields: license, before: was }, before)),
-
-    /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields, was?: License, before?: BeforeAttempt) =>
-      withoutCode(code, () => edit(open, { method: 'PATCH', code, fields, before: was }, before)),
+    /** PATCH, or PUT of all fields. @throws Failure not_found; rejected where the license differs afterwards */
+    update: (code: string, fields: EditedFields, how: UpdateHow = {}) =>
+      withoutCode(code, () => edit(open, { code, fields, before: how.found }, how)),
 
     /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
     firstActivation: (asked: AskedSensor) => firstActivation(open, asked),
@@ -83,14 +79,15 @@ async function createLicense(open: Opening, fields: LicenseFields, before?: Befo
   }
 }
 
-interface Edited {
-  readonly method: 'PUT' | 'PATCH';
-  readonly code: string;
-  readonly fields: EditedFields;
-  readonly before: License | undefined;
+interface UpdateHow {
+  readonly method?: 'PUT' | 'PATCH' | undefined;
+  /** The license as it was found. */
+  readonly found?: License | undefined;
+  /** Called right before each attempt. */
+  readonly attempt?: BeforeAttempt | undefined;
 }
 
-async function edit(open: Opening, { method, ...asked }: Edited, attempt?: BeforeAttempt): Promise<License> {
+async function edit(open: Opening, asked: Edit, { method = 'PATCH', attempt }: UpdateHow): Promise<License> {
   const connection = await open();
   const answer = await connection.send(written(method, licensePath(asked.code), asked.fields, attempt));
   return editedFrom(answer, asked, connection, () => view(open, asked.code));

@@ -3,7 +3,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
-import { changeLicense, sendChange, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
+import { changeLicense, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -67,7 +67,7 @@ export async function changeOne(
   if (options.dry_run) {
     const [, given] = usersOf(known, fields, changing.app_code);
     if (given) await check?.(given);
-    const request = sendChange({ key: code, fields, method }, api);
+    const request = api.update(code, fields, { method });
     return dryChange({ found: known, code, fields, status }, request);
   }
   return changeLocked({ ...change, known, isListed: listed !== undefined }, changing, async (found, users) => {

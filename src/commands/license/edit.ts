@@ -1,7 +1,6 @@
 import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
-import { sendChange } from '../../jobs/license/change-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
 import type { UserName } from '../../store/record/writes.ts';
@@ -73,8 +72,7 @@ async function editOne(
   const account = await context.licensingAccount();
   const [api, method] = [context.licensing(), replace ? 'PUT' : 'PATCH'] as const;
   // The line of curl needs no look at the license.
-  if (context.options.dry_run && context.options.output === 'curl')
-    await sendChange({ key: code, fields, method }, api);
+  if (context.options.dry_run && context.options.output === 'curl') await api.update(code, fields, { method });
   const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
   const change = {

@@ -17,7 +17,7 @@ export interface LicenseChange {
 }
 
 export interface ChangePorts {
-  readonly api: Pick<LicensingApi, 'update' | 'replace' | 'view'>;
+  readonly api: Pick<LicensingApi, 'update' | 'view'>;
   readonly places: Places;
   readonly history: Pick<LicenseHistory, 'record'>;
   readonly signal: AbortSignal;
@@ -97,31 +97,14 @@ async function send(
   attempt: () => Promise<void>,
 ): Promise<Sent<License | Failure>> {
   try {
-    return { value: await sendChange({ ...change, key: keyOf(change.found) }, api, attempt), end: endOf(change) };
+    const { found, fields, method } = change;
+    return { value: await api.update(keyOf(found), fields, { method, found, attempt }), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
     const isUnanswered = cause.kind === 'unknown' || cause.isInterruption;
     if (!isUnanswered) throw cause;
     return { value: cause, end: 'no answer' };
   }
-}
-
-type ChangeRequest = Pick<LicenseChange, 'fields' | 'method'> & {
-  readonly key: string;
-  readonly found?: License | undefined;
-};
-
-/** The one request of a change. @throws Failure of the request; Planned in a dry run */
-export function sendChange(
-  { key, found, fields, method }: ChangeRequest,
-  api: Pick<LicensingApi, 'update' | 'replace'>,
-  attempt?: () => Promise<void>,
-): Promise<License> {
-  const { remote_user, app_code, size_allowance } = fields;
-  const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
-  return method === 'PUT' && isWhole
-    ? api.replace(key, { remote_user, app_code, size_allowance }, found, attempt)
-    : api.update(key, fields, found, attempt);
 }
 
 /** The request may be processed, or not: what ended the lookups is why nobody knows. */
