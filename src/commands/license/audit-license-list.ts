@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { countFindings, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
-  type AuditCounts,
+  AuditCounts,
   type ExpectedLicense,
   type FindingRow,
   type Listed,
@@ -57,10 +57,11 @@ export default command({
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
     const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
+    const counts = new AuditCounts();
     const findings = all_apps
-      ? auditServers(await storedServers(context), expected, context)
-      : auditLicenses(licensesOf(expected, app_code, context), expected);
-    yield* countFindings(findings, accepting, context);
+      ? auditServers(await storedServers(context), expected, context, counts)
+      : auditLicenses(licensesOf(expected, app_code, context), expected, counts);
+    yield* countFindings(findings, counts, accepting, context);
   },
 
   fields: ['license', 'base_url'],
@@ -99,29 +100,24 @@ async function* auditServers(
   servers: Awaited<ReturnType<typeof storedServers>>,
   roster: readonly ExpectedLicense[] | undefined,
   context: Services & Accounts,
-): AsyncGenerator<FindingRow, AuditCounts> {
+  counts: AuditCounts,
+): AsyncGenerator<FindingRow> {
   const [first, second] = servers;
-  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster);
+  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, counts);
   const originOfRow = roster && (await originsOfRows(roster, context));
-  const places = new Set<string>();
-  let [licenses, retired] = [0, 0];
   let incomplete: Failure | undefined;
   for (const apps of servers) {
     const [{ base_url }] = apps;
     const own = roster?.filter((row) => originOfRow?.get(row.app_code) === context.accounts.identityOf({ base_url }));
     try {
-      const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own);
-      const counts = yield* ofServer(audit, base_url);
-      for (const place of counts.places) places.add(`${place} of ${base_url}`);
-      licenses += counts.licenses;
-      retired += counts.retired;
+      const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own, counts, base_url);
+      for await (const found of audit) yield { ...found, base_url };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
       incomplete = cause.as('incomplete', [...(incomplete ? [incomplete.message] : []), cause.message].join('\n'));
     }
   }
   if (incomplete) throw incomplete;
-  return { licenses, retired, places };
 }
 
 /** The server of each application in the roster. @throws Failure config where one is not stored */
@@ -131,15 +127,6 @@ async function originsOfRows(roster: readonly ExpectedLicense[], { licensingAcco
     if (!origins.has(app_code))
       origins.set(app_code, accounts.identityOf(await licensingAccount({ row_app_code: app_code })));
   return origins;
-}
-
-async function* ofServer(
-  findings: AsyncGenerator<FindingRow, AuditCounts>,
-  base_url: string,
-): AsyncGenerator<FindingRow, AuditCounts> {
-  let result = await findings.next();
-  for (; !result.done; result = await findings.next()) yield { ...result.value, base_url };
-  return result.value;
 }
 
 async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {

@@ -40,29 +40,24 @@ interface AcceptedFiles {
 
 /** The findings that are not accepted, and at the end their number. @throws Failure differences where there is one */
 export async function* countFindings(
-  findings: AsyncGenerator<FindingRow, AuditCounts>,
+  findings: AsyncIterable<FindingRow>,
+  counts: AuditCounts,
   { accepted, write_accepted: target, hasRoster }: AcceptedFiles,
   { conclude, note }: Pick<WorkMessages, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
   const found = new Map<string, string>();
   let [count, acceptedCount] = [0, 0];
-  let result = await findings.next();
-  try {
-    for (; !result.done; result = await findings.next()) {
-      const line = findingLine(result.value);
-      const known = accepted.get(line);
-      if (known !== undefined || target !== undefined || accepted.size > 0) found.set(line, known ?? line);
-      if (known !== undefined) acceptedCount += 1;
-      else {
-        count += 1;
-        yield result.value;
-      }
+  for await (const row of findings) {
+    const line = findingLine(row);
+    const known = accepted.get(line);
+    if (known !== undefined || target !== undefined || accepted.size > 0) found.set(line, known ?? line);
+    if (known !== undefined) acceptedCount += 1;
+    else {
+      count += 1;
+      yield row;
     }
-  } finally {
-    // Where nobody reads on, the list is not read on either.
-    await findings.return({ licenses: 0, retired: 0, places: new Set() });
   }
-  const { licenses, retired, places } = result.value;
+  const { licenses, retired, places } = counts;
   // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
   const isLookedFor = (line: string): boolean =>
     (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&
@@ -74,11 +69,11 @@ export async function* countFindings(
     const lines = [...found.values()].sort().map((line) => `${line}\n`);
     await writeNamed(target, (file) => file.writeFile(lines.join('')));
   }
-  const counts = [retired > 0 && `${retired} retired`, acceptedCount > 0 && `${acceptedCount} accepted`].filter(
+  const beside = [retired > 0 && `${retired} retired`, acceptedCount > 0 && `${acceptedCount} accepted`].filter(
     Boolean,
   );
   const said = count === 0 ? 'no findings' : quantity(count, 'finding');
-  const of = `${said} in ${quantity(licenses, 'license')}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
+  const of = `${said} in ${quantity(licenses, 'license')}${beside.length > 0 ? ` (${beside.join(', ')})` : ''}`;
   const summary = target === undefined ? of : `${of}; accepted from now on by --accept ${target}`;
   conclude(summary);
   if (count > 0 && target === undefined) throw new Failure('differences', summary);

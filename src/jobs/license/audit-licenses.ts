@@ -38,11 +38,12 @@ export interface FindingRow {
   readonly base_url?: string;
 }
 
-export interface AuditCounts {
-  readonly licenses: number;
-  readonly retired: number;
+/** What an audit has read; a new one for each. */
+export class AuditCounts {
+  licenses = 0;
+  retired = 0;
   /** The applications, as the lines of findings name them. */
-  readonly places: ReadonlySet<string>;
+  readonly places = new Set<string>();
 }
 
 /** A license with the application whose key listed it: a row need not name its own. */
@@ -66,7 +67,9 @@ interface OwnedLicense extends Listed {
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
   roster: readonly ExpectedLicense[] | undefined,
-): AsyncGenerator<FindingRow, AuditCounts> {
+  counts: AuditCounts,
+  base_url?: string,
+): AsyncGenerator<FindingRow> {
   const owned: OwnedLicense[] = [];
   let incomplete: Failure | undefined;
   try {
@@ -99,9 +102,9 @@ export async function* auditLicenses(
     for (const entry of active) if (!expected.has(entry.user)) yield row('unexpected', entry, notInRoster);
   }
   if (incomplete) throw incomplete;
-  const apps = new Set([...(roster ?? []), ...owned].map(({ app_code }) => app_code));
-  const places = new Set([...apps].map((app_code) => placeOf(app_code)));
-  return { licenses: owned.length, retired: owned.length - active.length, places };
+  for (const { app_code } of [...(roster ?? []), ...owned]) counts.places.add(placeOf(app_code, base_url));
+  counts.licenses += owned.length;
+  counts.retired += owned.length - active.length;
 }
 
 /** @throws Failure unavailable where the license does not name its user */
