@@ -103,7 +103,10 @@ async function* auditServers(
   counts: AuditCounts,
 ): AsyncGenerator<FindingRow> {
   const [first, second] = servers;
-  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, counts);
+  if (first && !second) {
+    yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, counts);
+    return;
+  }
   const originOfRow = roster && (await originsOfRows(roster, context));
   let incomplete: Failure | undefined;
   for (const apps of servers) {

@@ -86,26 +86,20 @@ const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = 
 function unknownInWords(one: Case, why: Why): string {
   // Its words name that answer.
   if (why.is === 'open') return reasonOf(why, one.asked) ?? '';
-  const sent = sentFailure(one)?.message ?? (one.last?.event === 'unknown' ? undefined : unanswered);
+  const sent = sentFailure(one)?.message;
   return [sent, reasonOf(why, one.asked)].filter(Boolean).join('; ');
 }
 
-/** Why a request is unknown that an interruption cut. */
-const unanswered = 'the request had no response';
-
 function sentFailure({ sent, asked }: Case): Failure | undefined {
-  const { creation } = sent ?? {};
-  if (!creation || creation === 'interrupted') return undefined;
-  return creation.state === 'answered' ? notShown(creation, asked) : creation.failure;
+  if (sent?.creation.state === 'answered') return notShown(sent.creation, asked);
+  return sent?.creation.failure;
 }
 
 export function waitInWords(one: Case, wait: Milliseconds): string {
   const span = wait > 0 ? ` in ${formatDuration(Math.ceil(wait))}` : '';
   const { remote_user } = one.asked;
-  if (one.sent) {
-    const said = sentFailure(one)?.message ?? unanswered;
-    return `${said}; checking${span} whether the license of ${remote_user} was created`;
-  }
+  const said = sentFailure(one)?.message;
+  if (said !== undefined) return `${said}; checking${span} whether the license of ${remote_user} was created`;
   return `an earlier run may have requested a license of ${remote_user}: listing again${span}`;
 }
 

@@ -52,8 +52,7 @@ export interface SentCreation {
   readonly id: string;
   /** When it ended, on the clock `elapsed`. */
   readonly at: Milliseconds;
-  /** `interrupted`: it may have been sent. */
-  readonly creation: Creation | 'interrupted';
+  readonly creation: Creation;
 }
 
 export interface SeenUser {
@@ -89,8 +88,7 @@ export function posted(one: Case, sent: SentCreation, before: Case['before']): C
 
 /** The server's answer to the last POST of this run. */
 export function answerOf({ sent }: Pick<Case, 'sent'>): AnsweredCreation | undefined {
-  if (!sent || sent.creation === 'interrupted' || sent.creation.state !== 'answered') return undefined;
-  return sent.creation;
+  return sent?.creation.state === 'answered' ? sent.creation : undefined;
 }
 
 /** The license of an answer that names what was asked for. */

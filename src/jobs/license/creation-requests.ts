@@ -163,7 +163,7 @@ export class CreationRequests {
     }
   }
 
-  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation | 'interrupted'>> {
+  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation>> {
     const { licensing, signal } = this.#ports;
     try {
       const creation = await licensing(asked.app_code).create(asked, attempt);
@@ -174,7 +174,8 @@ export class CreationRequests {
       if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
       if (!signal.aborted && !cause.isInterruption) throw cause;
       this.#ports.state.stop(cause);
-      return { value: 'interrupted', end: 'no answer' };
+      const failure = new Failure('unknown', 'the request had no response', { retryable: false });
+      return { value: { state: 'unanswered', failure }, end: 'no answer' };
     }
   }
 

@@ -9,7 +9,7 @@ import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
 import type { Plan, PlannedRow } from './plan.ts';
-import { countOutcomes, outcomeOf, recordEnd, resultOf, type RowResult } from './row-results.ts';
+import { countOutcomes, outcomeOf, recordEnd, resultOf, type RowEnd, type RowResult } from './row-results.ts';
 
 export interface Applying extends GivePorts {
   /** Counts the rows that need no more work. */
@@ -48,7 +48,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
         state.stop(cause);
       });
       if (!ended) continue;
-      outcomes.add(ended.result, ended.isOpen);
+      outcomes.add(ended);
       yield ended.result;
     }
   } finally {
@@ -79,11 +79,6 @@ function* casesOf(rows: Plan['rows'], { recorded }: Applying): Generator<Case> {
     // Of a license that is as it should be, what is recorded is closed without a lock.
     yield { ...one, recorded: status === 'unchanged' ? recorded.get(row) : undefined };
   }
-}
-
-interface RowEnd {
-  readonly result: RowResult;
-  readonly isOpen: boolean;
 }
 
 class RosterReport implements GiveReport {

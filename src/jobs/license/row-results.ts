@@ -92,10 +92,15 @@ export function resultOf<S>(
   return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
 }
 
+export interface RowEnd {
+  readonly result: RowResult;
+  /** It was answered, and no list shows it: only `--send-again` goes on with it. */
+  readonly isOpen: boolean;
+}
+
 /** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
 export function countOutcomes({ where, again }: { readonly where: string; readonly again: string }, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  /** Those that are open were answered, no list shows them, and only `--send-again` goes on with them. */
   const rows: Record<'open' | 'unknown' | 'failed' | 'masked', RowResult[]> = {
     open: [],
     unknown: [],
@@ -107,7 +112,7 @@ export function countOutcomes({ where, again }: { readonly where: string; readon
     const done = Object.entries(counts).map(([status, count]) => [count, status] as const);
     return `${inWords([...done, [left(), 'not done']])} on ${where}`;
   };
-  const add = (row: RowResult, isOpen: boolean): void => {
+  const add = ({ result: row, isOpen }: RowEnd): void => {
     counts[row.status] += 1;
     if (row.status === 'failed') rows.failed.push(row);
     else if (row.status === 'unknown') rows[isOpen ? 'open' : 'unknown'].push(row);

@@ -58,7 +58,7 @@ const answer: AnsweredCreation = {
 };
 const lost: Creation = { state: 'unanswered', failure: new Failure('unknown', 'lost') };
 const posted =
-  (creation: Creation | 'interrupted', before: Case['before'] = new Set()): CaseEvent =>
+  (creation: Creation, before: Case['before'] = new Set()): CaseEvent =>
   (one) =>
     postedCase(one, { id: 'x-2', at: 1000, creation }, before);
 const stamp = { account: 'ada', computer: 'vm', origin: 'sandbox', command: 'license apply' } as const;
@@ -141,7 +141,6 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         'end unknown: refused',
       ],
       ['no response', [locked(), nothing, posted(lost)], 'look up when due'],
-      ['cut by an interruption', [locked(), nothing, posted('interrupted')], 'look up when due'],
       ['no response, and too early a lookup', [locked(), nothing, posted(lost), nothingYet], 'look up when due'],
       ['no response, and one license more', [locked(), nothing, posted(lost), shown(one)], 'end created K-0001'],
       ['the same, of another size', [locked(), nothing, posted(lost), shown(small)], 'resize K-0001'],
