@@ -92,16 +92,12 @@ async function examineAccount(candidate: Candidate, context: DoctorParts): Promi
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {
-  const configured = yield* attempt(
-    'ledger',
-    'CHATELAINE_LEDGER',
-    () => ledgers.all(),
-    () => undefined,
-  );
-  for (const { source, ledger } of configured ?? []) {
-    const examine = (): Promise<void> => ledger.examine();
-    yield* attempt('ledger', source, examine, () => 'reached');
-  }
+  const examine = async (): Promise<string | undefined> => {
+    const ledger = await ledgers.any();
+    await ledger?.examine();
+    return ledger && 'reached';
+  };
+  yield* attempt('ledger', 'in use', examine, (found) => found);
 }
 
 interface Check {

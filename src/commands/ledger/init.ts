@@ -7,8 +7,7 @@ export default command({
       'If the ledger has a version that this program cannot use, it exits with 3.',
     'The role that runs it needs CREATE on the database, and owns the schema. A role that only uses the ledger needs: ' +
       'GRANT USAGE ON SCHEMA chatelaine TO role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO role.',
-    'With --dry-run it prints the SQL, so that somebody else can run it: for the configured ledger, or for a new one if none is ' +
-      'configured.',
+    'With --dry-run it prints the SQL of a new ledger, so that somebody else can run it.',
   ],
   options: {},
   examples: ['chatelaine ledger init --dry-run'],
@@ -16,10 +15,7 @@ export default command({
   dryRun: ['rows'],
 
   async run(_values, { options, ledgers }) {
-    if (options.dry_run) {
-      const ledger = await ledgers.any();
-      return { sql: ledger ? await ledger.plan() : ledgerScript };
-    }
+    if (options.dry_run) return { sql: ledgerScript };
     const opened = await ledgers.configured();
     const status = await ledgers.init(opened);
     return { ledger: await opened.name(), version: ledgerVersion, status };

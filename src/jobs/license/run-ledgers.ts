@@ -86,7 +86,7 @@ export class RunLedgers {
     const { options, profiles } = this.#run;
     const name = options.profile ?? (await profiles().defaults()).licensing;
     const profile = name === undefined ? undefined : await profiles().find(name);
-    return this.#openIf(this.#explicit() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined));
+    return this.#open(this.#explicit() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined));
   }
 
   /** @throws Failure config where none is configured */
@@ -96,17 +96,6 @@ export class RunLedgers {
     throw new Failure('config', 'no ledger is configured', {
       hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
     });
-  }
-
-  /** `source`: CHATELAINE_LEDGER, or the name of a profile. */
-  async all(): Promise<readonly { readonly source: string; readonly ledger: Ledger }[]> {
-    const kept = (await this.#run.profiles().all()).filter((profile) => profile.kind === 'licensing');
-    const stored = kept.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name] as const]));
-    const url = this.#explicit();
-    const own = url === undefined ? [] : [[url, variableName] as const];
-    // The variable comes first, and names a ledger that a profile has too.
-    const sources = new Map([...own, ...stored, ...own]);
-    return Promise.all([...sources].map(async ([one, source]) => ({ source, ledger: await this.#open(one) })));
   }
 
   /** Tells a ledger what was done, where there is one. */
@@ -132,14 +121,11 @@ export class RunLedgers {
   }
 
   async #ledgerOf(account: LicensingCredential): Promise<Ledger | undefined> {
-    return this.#run.options.sandbox ? undefined : this.#openIf(this.#explicit() ?? account.ledger);
+    return this.#run.options.sandbox ? undefined : this.#open(this.#explicit() ?? account.ledger);
   }
 
-  async #openIf(url: string | undefined): Promise<Ledger | undefined> {
-    return url === undefined ? undefined : this.#open(url);
-  }
-
-  #open(url: string): Promise<Ledger> {
+  async #open(url: string | undefined): Promise<Ledger | undefined> {
+    if (url === undefined) return undefined;
     const { host, signal, options, watch } = this.#run;
     const load = async (): Promise<Ledger> => {
       const { Ledger: LedgerCode } = await import('../../store/ledger/ledger.ts');

@@ -9,7 +9,7 @@ import type { Surroundings } from '../lock/lock.ts';
 import { isEntry, type HistoryEntry } from '../record/history.ts';
 import { hashOf, type WritePlace } from '../record/run-record.ts';
 import { ledgerAddress } from './ledger-address.ts';
-import { ledgerScript, ledgerVersion, lockSchemaSql, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
+import { ledgerVersion, lockSchemaSql, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
 import { LedgerWrites, type LedgerState, type RecordedRun } from './ledger-writes.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
@@ -92,21 +92,15 @@ export class Ledger {
     await this.#ask('BEGIN', []);
     try {
       await this.#ask(lockSchemaSql, []);
-      const isThere = await this.#isThere();
-      if (!isThere) await this.#ask(schemaSql, []);
+      const [row] = await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`, []);
+      const isThere = row?.['is_there'] === true;
+      await (isThere ? this.#current() : this.#ask(schemaSql, []));
       await this.#ask('COMMIT', []);
       return isThere ? 'unchanged' : 'created';
     } catch (cause) {
       if (cause instanceof Failure && !cause.isInterruption) await this.#ask('ROLLBACK', []).catch(() => undefined);
       throw cause;
     }
-  }
-
-  /** The SQL that `init` would run. */
-  async plan(): Promise<string> {
-    return (await this.#isThere())
-      ? `-- The ledger has version ${ledgerVersion}: nothing is to be done.\n`
-      : ledgerScript;
   }
 
   /** Runs that work, or have left something. */
@@ -138,18 +132,11 @@ export class Ledger {
 
   async #ask(text: string, values: readonly unknown[], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
     const database = await (this.#opened ??= this.#connect());
-    return database.query(text, values, { signal: this.#host.signal, grace, limit });
+    return database.query(text, values, this.#host.signal, grace, limit);
   }
 
   async #current(): Promise<LedgerState> {
     return stateIn((await this.#ask(statements.about, []))[0]);
-  }
-
-  async #isThere(): Promise<boolean> {
-    const [row] = await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`, []);
-    if (row?.['is_there'] !== true) return false;
-    await this.#current();
-    return true;
   }
 }
 
@@ -175,7 +162,7 @@ export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
 async function refusePooler(name: string, clients: readonly Database[], signal: AbortSignal): Promise<void> {
   const seen: unknown[] = [];
   for (const client of [...clients, ...clients])
-    seen.push((await client.query('SELECT pg_backend_pid() AS pid', [], { signal }))[0]?.['pid']);
+    seen.push((await client.query('SELECT pg_backend_pid() AS pid', [], signal))[0]?.['pid']);
   const [first, second, ...again] = seen;
   if (first !== second && isDeepStrictEqual(again, [first, second])) return;
   throw new Failure('config', `a pooler in front of the ledger ${name} changes connections between statements`, {

@@ -11,15 +11,6 @@ import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 import { nameOf } from './ledger-sql.ts';
 
-export interface QueryLimits {
-  /** Ends the wait for the answer. */
-  readonly signal: AbortSignal;
-  /** How long to wait on after the signal; default 0. */
-  readonly grace?: Milliseconds;
-  /** After so long without an answer the connection is given up; default 30 s. */
-  readonly limit?: Milliseconds | undefined;
-}
-
 interface Connecting {
   readonly alarm: Alarm;
   /** Ctrl-C, SIGTERM and the deadline. */
@@ -72,8 +63,11 @@ export class Database {
     this.#socket.setKeepAlive(true, 15_000);
   }
 
-  /** Statements run one after another. @throws Failure; the signal's reason, and then the statement still runs */
-  query(text: string, values: readonly unknown[], { signal, grace = 0, limit }: QueryLimits) {
+  /**
+   * Statements run one after another. `grace`: how long to wait on after the signal; `limit`: after so long without an
+   * answer the connection is given up. @throws Failure; the signal's reason, and then the statement still runs
+   */
+  query(text: string, values: readonly unknown[], signal: AbortSignal, grace = 0, limit = statementLimit) {
     const sent = this.#last.then(() => this.#send(text, values, limit));
     this.#last = sent.catch(() => undefined);
     return orAborted(sent, signal).catch((cause: unknown) => {
@@ -89,7 +83,7 @@ export class Database {
     this.#socket.destroy();
   }
 
-  async #send(text: string, values: readonly unknown[], limit = statementLimit) {
+  async #send(text: string, values: readonly unknown[], limit: Milliseconds) {
     if (this.#lost) throw this.#lost;
     const name = nameOf(text);
     const query = { text, values: [...values], ...(name !== undefined && { name: `chatelaine_${name}` }) };
@@ -199,11 +193,6 @@ function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readon
       'auth',
       `the role ${user} has no right to the ledger ${name}`,
       `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
-    ],
-    '53300': [
-      'unavailable',
-      `the ledger ${name} accepts no more connections`,
-      'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
     ],
   };
 }

@@ -257,10 +257,10 @@ describe('a ledger', needs('postgresql'), () => {
     const connecting = { alarm: realAlarm, signal, caFile: undefined };
     const database = await openDatabase(await ledgerAddress(url, systemIn(cluster.socket)), connecting);
     onTestFinished(() => database.close());
-    const shown = async (name: string) => (await database.query(`SHOW ${name}`, [], { signal }))[0]?.[name];
+    const shown = async (name: string) => (await database.query(`SHOW ${name}`, [], signal))[0]?.[name];
     expect([await shown('application_name'), await shown('tcp_user_timeout')]).toEqual(['chatelaine', '0']);
-    await database.query('SET synchronous_commit = off', [], { signal });
-    await database.query(statements.enter, [], { signal });
+    await database.query('SET synchronous_commit = off', [], signal);
+    await database.query(statements.enter, [], signal);
     const names = ['tcp_user_timeout', 'tcp_keepalives_idle', 'idle_session_timeout', 'default_transaction_isolation'];
     const values: unknown[] = [];
     for (const name of [...names, 'synchronous_commit']) values.push(await shown(name));
@@ -326,7 +326,6 @@ describe('a ledger', needs('postgresql'), () => {
     const url = await emptyDatabase('fresh');
     const outcomes = await Promise.all([ledgerAt(url).init(), ledgerAt(url).init()]);
     expect(outcomes.toSorted()).toEqual(['created', 'unchanged']);
-    expect(await ledgerAt(url).plan()).toContain('nothing is to be done');
     await emptyDatabase('scripted');
     await cluster.query(ledgerScript, [], 'scripted');
     await expect(cluster.query(ledgerScript, [], 'scripted')).rejects.toThrow('already exists');
