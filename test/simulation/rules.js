@@ -17,7 +17,7 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
-      'owner && !abandoned.has(owner.token) && (await liveOwner(owner, me, system));\n  if',
+      'owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));\n  if',
       'owner && { name: "somebody", isSeen: true };\n  if',
     ],
     [
@@ -65,8 +65,8 @@ export const rules = [
   ...inFile('ensure', 'store/record/run-files.ts', [
     [
       'one run has a user',
-      'const lock = await tryLock(join(this.#folder, `${this.hashesOf(user).folded}.lock`), this.#host, about);',
-      'const lock = { release: async () => undefined, holder: about };',
+      'const lock = await tryLock(path, this.#host, await this.#draft());',
+      'const lock = { release: async () => undefined, holder: path };',
     ],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
@@ -477,8 +477,8 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'a lock that is given back is removed',
-      '  if ((await ownerOf(path))?.token === me.token) await remove(path);\n}',
-      "  if (path.endsWith('x') && (await ownerOf(path))?.token === me.token) await remove(path);\n}",
+      'if (isLinked || (await ownerOf(path))?.token === me.token) await remove(path);',
+      "if (path.endsWith('x') && isLinked) await remove(path);",
     ],
   ]),
   ...inFile('retire', 'output/write.ts', [

@@ -64,12 +64,30 @@ export async function acquireLock(path: string, host: Surroundings, patience: Pa
   }
 }
 
-/** One try, without waiting: what gives the lock back, or who has it. `about`: what the lock says of this process. */
-export async function tryLock(path: string, { system, clock }: Surroundings, about?: OwnerAbout) {
-  const me = { ...(await thisOwner(system)), ...(about && { about }) };
+/** A file by which a run takes many locks of its folder: each is a hard link of it. */
+export interface LockDraft {
+  readonly path: string;
+  readonly owner: Owner;
+  readonly inode: number;
+}
+
+/** `about`: what the locks say of this process. */
+export async function draftLocks(path: string, system: System, about: OwnerAbout): Promise<LockDraft> {
+  const owner = { ...(await thisOwner(system)), about };
+  await orFailure(`write ${path}`, writeFile(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 }));
+  return { path, owner, inode: (await orFailure(`look at ${path}`, stat(path))).ino };
+}
+
+/** One try, without waiting: what gives the lock back, or who has it. */
+export async function tryLock(path: string, { system, clock }: Surroundings, draft?: LockDraft) {
+  const me = draft?.owner ?? (await thisOwner(system));
   for (let round = 0; ; round += 1) {
-    const conflict = await orAbandon(me, attempt(path, me, system, round));
-    if (!conflict) return { release: () => orAbandon(me, release(path, me)) };
+    const isMade = draft && round === 0 && (await orAbandon(path, me, claim(path, me, system, draft)));
+    const conflict = isMade ? undefined : await orAbandon(path, me, attempt(path, me, system, round, draft));
+    if (!conflict) {
+      abandoned.delete(path + me.token);
+      return { release: () => orAbandon(path, me, release(path, me, draft)) };
+    }
     const { holder } = conflict;
     if (holder) return { holder, path: conflict.path };
     await clock.sleep(2 + round);
@@ -79,9 +97,9 @@ export async function tryLock(path: string, { system, clock }: Surroundings, abo
 /** Locks that this process does not have, though their files may be there since an error of the disk. */
 const abandoned = new Set<string>();
 
-function orAbandon<T>({ token }: Owner, work: Promise<T>): Promise<T> {
+function orAbandon<T>(path: string, { token }: Owner, work: Promise<T>): Promise<T> {
   return work.catch((cause: unknown) => {
-    abandoned.add(token);
+    abandoned.add(path + token);
     throw cause;
   });
 }
@@ -103,13 +121,19 @@ interface Conflict {
 const looksAtEmpty = 3;
 
 /** One try, without waiting; undefined: the lock is taken. */
-async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Conflict | undefined> {
+async function attempt(
+  path: string,
+  me: Owner,
+  system: System,
+  round = looksAtEmpty,
+  draft?: LockDraft,
+): Promise<Conflict | undefined> {
   const owner = await ownerOf(path);
   if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
-  const holder = owner && !abandoned.has(owner.token) && (await liveOwner(owner, me, system));
+  const holder = owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
-  return conflict ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
+  return conflict ?? ((await claim(path, me, system, draft)) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -130,11 +154,11 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
 }
 
 /** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
-async function claim(path: string, me: Owner, system: System): Promise<boolean> {
-  const draft = `${path}.${me.token}.${me.pid}`;
-  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(draft, path));
+async function claim(path: string, me: Owner, system: System, draft?: LockDraft): Promise<boolean> {
+  const from = draft?.path ?? `${path}.${me.token}.${me.pid}`;
+  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(from, path));
   try {
-    await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
+    if (!draft) await writeFile(from, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
     await refuseLoose(path, system, byLink);
     return true;
@@ -144,7 +168,7 @@ async function claim(path: string, me: Owner, system: System): Promise<boolean> 
     if (noLinks.has(code)) return await claimWithoutLink(path, me, system);
     throw storageFailure(`cannot make the lock ${path}`, cause);
   } finally {
-    await remove(draft);
+    if (!draft) await remove(from);
   }
 }
 
@@ -195,9 +219,10 @@ async function refuseLoose(path: string, system: System, make: () => Promise<voi
   });
 }
 
-/** Removes the lock only if it still holds our token: removed by hand, it may be another process's by now. */
-async function release(path: string, me: Owner): Promise<void> {
-  if ((await ownerOf(path))?.token === me.token) await remove(path);
+/** Removes the lock only if it is still ours: removed by hand, it may be another process's by now. */
+async function release(path: string, me: Owner, draft?: LockDraft): Promise<void> {
+  const isLinked = draft && (await ifThere(`read the lock ${path}`, stat(path)))?.ino === draft.inode;
+  if (isLinked || (await ownerOf(path))?.token === me.token) await remove(path);
 }
 
 /** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */

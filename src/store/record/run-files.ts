@@ -3,7 +3,7 @@
  * file for each run, to which that run alone appends until it has ended, and the locks of users.
  */
 import { join } from 'node:path';
-import { batched, inSequence } from '../../core/batch.ts';
+import { batched, inSequence, once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -13,7 +13,7 @@ import { ifThere, remove, storageFailure, writePrivate } from '../disk/files.ts'
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
 import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/private.ts';
 import { appendLines, lineIn, openToAppend, summedLine } from '../disk/records.ts';
-import { isHeld, lockFolder, tryLock, withLock, type Surroundings } from '../lock/lock.ts';
+import { draftLocks, isHeld, lockFolder, tryLock, withLock, type LockDraft, type Surroundings } from '../lock/lock.ts';
 import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
 import type { UserLock, UserName, WritingRun } from './writes.ts';
@@ -58,10 +58,11 @@ export class RunFiles implements WritePlace {
   readonly #token: string;
   readonly #run: WritingRun;
   readonly #host: Surroundings;
-  readonly #since: string;
+  /** The file of which each of its locks is a link. */
+  readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
   /** Lines that come together share one write and one sync. */
-  readonly #write: (line: WriteLine) => Promise<void>;
+  readonly append: (line: WriteLine) => Promise<void>;
   readonly #inTurn = inSequence();
   #handle: FileHandle | undefined;
   #failure: Failure | undefined;
@@ -72,8 +73,9 @@ export class RunFiles implements WritePlace {
     this.#token = token;
     this.#run = run;
     this.#host = host;
-    this.#since = new Date(host.clock.now()).toISOString();
-    this.#write = batched((lines) => this.#change(() => this.#appendAll(lines)), nextTurn);
+    const about = { command: run.command, since: new Date(host.clock.now()).toISOString(), file: token };
+    this.#draft = once(() => draftLocks(join(folder, `${token}.lock`), host.system, about));
+    this.append = batched((lines) => this.#change(() => this.#appendAll(lines)), nextTurn);
   }
 
   hashesOf(user: UserName): UserHashes {
@@ -81,8 +83,8 @@ export class RunFiles implements WritePlace {
   }
 
   async tryLock(user: UserName): Promise<UserLock | LockHolder> {
-    const about = { command: this.#run.command, since: this.#since, file: this.#token };
-    const lock = await tryLock(join(this.#folder, `${this.hashesOf(user).folded}.lock`), this.#host, about);
+    const path = join(this.#folder, `${this.hashesOf(user).folded}.lock`);
+    const lock = await tryLock(path, this.#host, await this.#draft());
     if (lock.release) return lock;
     const { name, isSeen, about: said } = lock.holder;
     const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
@@ -146,10 +148,6 @@ export class RunFiles implements WritePlace {
     return { record, owner: head.owner, inode, size };
   }
 
-  append(line: WriteLine): Promise<void> {
-    return this.#write(line);
-  }
-
   /** Writes its file again without what nobody needs to know any more. */
   shorten(): Promise<void> {
     return this.#change(async () => {
@@ -179,11 +177,16 @@ export class RunFiles implements WritePlace {
 
   async close(left: ReadonlySet<number>): Promise<void> {
     await this.#handle?.close();
+    await remove(join(this.#folder, `${this.#token}.lock`));
     if (this.#handle && left.size === 0 && !this.#failure) await remove(this.#own);
   }
 
   async #appendAll(lines: readonly WriteLine[]): Promise<void> {
-    if (!this.#handle) await this.#rewrite([headOf(this.#run, await thisOwner(this.#host.system))]);
+    const { run, command } = this.#run;
+    if (!this.#handle) {
+      const { owner } = await this.#draft();
+      await this.#rewrite([summedLine({ record: version, run, command, owner })]);
+    }
     const time = this.#host.clock.now();
     const text = lines.map((line) => summedLine({ ...line, time })).join('');
     if (this.#handle && (await appendLines(this.#handle, text))) return;
@@ -217,17 +220,13 @@ export class RunFiles implements WritePlace {
   }
 }
 
-function headOf({ run, command }: WritingRun, owner: Owner): string {
-  return summedLine({ record: version, run, command, owner });
-}
-
 /** All that is needed of a file. */
 function linesOf({ record, owner }: ReadFile): readonly string[] {
   const lines = [...record.all].flatMap(([number, { users, asked, time, end }]) => [
     summedLine({ begin: number, time, users, asked }),
     ...(end ? [summedLine({ end: number, ...end })] : []),
   ]);
-  return [headOf(record.run, owner), ...lines];
+  return [summedLine({ record: version, ...record.run, owner }), ...lines];
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
