@@ -148,6 +148,15 @@ function longQueue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue'> {
   return { runs, queue: isRead ? { ...queue, reads: 3000, limit: 1000 } : queue };
 }
 
+/** A server that takes what waits in any order, and runs that come while the request of another one waits. */
+function comingLater(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue'> {
+  const later = Array.from({ length: 3 + chance.below(5) }, (_, index) => ({
+    ...{ line: ensureOf(`user-${index}`, false), pause: 1200 + chance.below(3000) },
+  }));
+  const runs = [{ line: ensureOf('ben', false) }, { line: ensureOf('ada', false), pause: 300 }, ...later];
+  return { runs, queue: { workers: 1, order: 'random', cost: [4000, 4500], limit: 500 } };
+}
+
 /** A run is killed, or stopped, whose requests stand in the queue, and others come behind them. */
 function leftBehind(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
   const roster = rosterOf(6 + chance.below(6));
@@ -309,7 +318,7 @@ const ensure: SimulatedWorld<LicensingPlan> = {
   alone: [1, 2, 3, 5, 7, 9, 11, 13, 15],
   draw(seed) {
     const chance = chanceOf(seed);
-    if (seed % 16 === 1) return { seed, ...longQueue(chance) };
+    if (seed % 16 === 1) return { seed, ...chance.pick([longQueue, longQueue, comingLater])(chance) };
     if (seed % 16 === 2) return { seed, ...stoppedForLong(chance) };
     if (seed % 16 === 5) return { seed, ...hurtRecord(chance) };
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
