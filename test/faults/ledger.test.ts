@@ -156,7 +156,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     const sandbox = await openSandbox();
     const home = emptyHome();
     const roster = join(home, 'roster.csv');
-    const users = Array.from({ length: 60 }, (_, index) => `row-${index}`);
+    const users = Array.from({ length: 24 }, (_, index) => `row-${index}`);
     writeFileSync(roster, ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'));
     // The session that was cut leaves requests that end at their time limit at the latest.
     const apply = ['license', 'apply', roster, '--settle', '100ms', '--timeout', '2s', '-o', 'json'];
@@ -166,42 +166,10 @@ describe('a ledger that fails', needs('postgresql'), () => {
     expect(cut.exitCode).toBe(8);
     const before = await licensesOf(sandbox, 'row-');
     expect(new Set(before).size).toBe(before.length);
-    expect(before.length).toBeLessThan(120);
+    expect(before.length).toBeLessThan(users.length);
     // The database tells its own time, for which a clock that sleeps no real time would ask without a pause.
     expect((await sandbox.run(apply, { env: direct(), home, clock: realClock })).exitCode).toBe(0);
     expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
-  });
-
-  test('two machines share one roster: each creates a part, nobody gets two, and both end with 0', async () => {
-    let areBoth = false;
-    // The first answers come when both machines hold a part of the roster.
-    const sleep = async (): Promise<void> => {
-      while (!areBoth) areBoth ||= (await runsThat('work')) === 2;
-    };
-    const faults = readFaults('POST /v1/license/=slow', 1);
-    const sandbox = await openSandbox({ faults, clock: { ...hurriedTime(), sleep } });
-    const users = Array.from({ length: 40 }, (_, index) => `row-${index}`);
-    const text = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n');
-    const machines = await Promise.all(
-      [0, 1].map(async (system) => {
-        const home = emptyHome();
-        const roster = join(home, 'roster.csv');
-        writeFileSync(roster, text);
-        const line = ['license', 'apply', roster, '--settle', '300ms', '-o', 'json'];
-        const minutes = 60_000;
-        // The clocks of the machines differ by ten minutes.
-        const clock = { ...realClock, now: () => Date.now() + system * 10 * minutes };
-        return sandbox.run(line, { env: direct(), home, clock });
-      }),
-    );
-    const created = machines.map(({ stdout }) => [...stdout.matchAll(/"status": ?"created"/g)].length);
-    expect(machines.map(({ exitCode, error }) => [exitCode, error?.message])).toEqual([
-      [0, undefined],
-      [0, undefined],
-    ]);
-    expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
-    expect(created.reduce((sum, count) => sum + count, 0)).toBe(users.length);
-    expect(Math.min(...created)).toBeGreaterThan(0);
   });
 
   test('many ensures of one user on machines whose clocks differ: one license, one key', async () => {
