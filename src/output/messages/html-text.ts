@@ -75,8 +75,7 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     /** A picture or a recording, or the preview of one, which is in a link to it. */
     media(element, _walk, builder) {
       const link = [...nodesIn(element)].find(({ name }) => name === 'a');
-      const named = element.name === 'div' || element.name === 'img' ? 'image' : element.name;
-      const kind = /video/.test(attribute(element, 'class')) ? 'video' : named;
+      const kind = element.name === 'div' || element.name === 'img' ? 'image' : element.name;
       const source = style.resolve(link ? attribute(link, 'href') : sourceOf(element));
       const shown = source === '' ? `[${kind}]` : `[${kind}: ${source}]`;
       if (element.name === 'div') builder.openBlock(block);

@@ -25,12 +25,12 @@ pre { margin: .4rem 0; overflow-x: auto; padding: .6rem; background: var(--box);
 code { font-family: ui-monospace, monospace; font-size: .92em; background: var(--box); border-radius: .2rem; padding: 0 .2rem; } pre code { padding: 0; }
 blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid var(--line); color: var(--faint); }
 table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; }
-.center { text-align: center; } .right { text-align: right; }
+.right { text-align: right; }
 .user-mention, .user-group-mention, .topic-mention, .highlight { background: var(--mark); border-radius: .2rem; padding: 0 .15rem; }
 details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
-.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; } .content img.emoji { height: 1.4em; border: 0; vertical-align: middle; }
+.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
 math[display=block] { margin: .5rem 0; overflow-x: auto; }
 .index { width: 100%; } .index :is(th, td) { border: 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .index .days { color: var(--faint); font-size: .9rem; } .days time { white-space: nowrap; } .index .right { width: 6rem; overflow-wrap: normal; } .index .days, .index th:last-child { width: 14rem; }
 .reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }

@@ -50,9 +50,6 @@ const classes = {
   div: ['codehilite', 'spoiler-content', 'preview'],
   details: ['spoiler'],
   a: ['upload'],
-  img: ['emoji'],
-  th: ['center', 'right'],
-  td: ['center', 'right'],
 };
 
 /** One of `droppedTags`: what is renamed to it disappears. */
@@ -64,8 +61,7 @@ const nestingLimit = 100;
 function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   // The target of the link that is open: the preview of a picture is inside the link to it.
   let linked = '';
-  let kind: string | undefined;
-  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embed(tag, attribs, { linked, kind }, targets);
+  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embed(tag, attribs, linked, targets);
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
@@ -86,7 +82,6 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
     nestingLimit,
     onCloseTag: (name) => {
       if (name === 'a') linked = '';
-      if (name === 'div') kind = undefined;
     },
     nonTextTags: droppedTags,
     transformTags: {
@@ -99,13 +94,8 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       video: embedding,
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
-      div: (_tag, attribs) => {
-        if (has(attribs, 'message_inline_image')) kind = /video/.test(attribs['class'] ?? '') ? 'video' : undefined;
-        return block(attribs);
-      },
+      div: (_tag, attribs) => block(attribs),
       time: (tagName, attribs) => inWords(tagName, attribs),
-      th: align,
-      td: align,
     },
   };
 }
@@ -131,26 +121,19 @@ function nameOf(upload: UploadPath): string {
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
 /** A kept picture is shown; another file is a link with its name; inside a link, and from elsewhere, a text. */
-function embed(
-  tag: string,
-  attribs: sanitizeHtml.Attributes,
-  { linked, kind = tag === 'img' ? 'image' : tag }: { readonly linked: string; readonly kind: string | undefined },
-  targets: LinkTargets,
-): sanitizeHtml.Tag {
-  const { alt, title = alt } = attribs;
+function embed(tag: string, attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
+  const { alt = '', title = alt } = attribs;
+  if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt };
   const original = sourceAttributes.map((name) => attribs[name]).find(Boolean) ?? '';
   const own = uploadAt(original, targets.site);
-  const upload = own ?? uploadAt(linked, targets.site);
-  const name = title ?? (upload === undefined ? undefined : nameOf(upload));
-  const kept = tag === 'img' && upload !== undefined && drawn.test(upload) ? targets.fileAt(upload) : undefined;
-  const isEmoji = has(attribs, 'emoji');
-  const shown = { src: kept ?? '', alt: (isEmoji ? alt : name) ?? '', loading: 'lazy' };
-  if (kept !== undefined) return { tagName: 'img', attribs: isEmoji ? { ...shown, class: 'emoji' } : shown };
-  if (isEmoji) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
+  const upload = own ?? uploadAt(linked, targets.site) ?? '';
+  const name = title || nameOf(upload);
+  const kept = tag === 'img' && drawn.test(upload) ? targets.fileAt(upload) : undefined;
+  if (kept !== undefined) return { tagName: 'img', attribs: { src: kept, alt: name, loading: 'lazy' } };
   if (own !== undefined && linked === '')
-    return { tagName: 'a', attribs: linkAttributes({ href: original }, targets), text: name ?? '' };
-  const text = `[${kind}${name === undefined ? '' : `: ${name}`}]`;
-  return { tagName: 'span', attribs: { title: targets.resolve(original) }, text };
+    return { tagName: 'a', attribs: linkAttributes({ href: original }, targets), text: name };
+  const kind = tag === 'img' ? 'image' : tag;
+  return { tagName: 'span', attribs: { title: targets.resolve(original) }, text: `[${kind}${name && `: ${name}`}]` };
 }
 
 /** A moment as `Tue, 13 Jan 2026 09:45 UTC`, the zone of the page. */
@@ -171,11 +154,6 @@ function block(attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   if (has(attribs, 'spoiler-header')) return { tagName: 'summary', attribs: {} };
   if (has(attribs, 'message_inline_image')) return { tagName: 'div', attribs: { class: 'preview' } };
   return { tagName: 'div', attribs };
-}
-
-function align(tagName: string, { style = '' }: sanitizeHtml.Attributes): sanitizeHtml.Tag {
-  const side = /text-align:\s*(center|right)/.exec(style)?.[1];
-  return { tagName, attribs: side === undefined ? {} : { class: side } };
 }
 
 function has({ class: classNames = '' }: sanitizeHtml.Attributes, name: string): boolean {

@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JSDOM } from 'jsdom';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
@@ -375,11 +374,7 @@ describe('archive export', () => {
         await one('--sender 10'),
         "note: 'ines' is Ines Okafor (id 10)\n",
       ]);
-      const { head } = await archived().then(async ({ run, folder }) => ({
-        head: JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as { account: string },
-        ran: await run(`archive verify ${folder}`),
-      }));
-      expect(await one('--sender me')).toEqual(await one(`--sender ${head.account}`));
+      expect(await one('--sender me')).toEqual(await one('--sender mara@harbour.example'));
     });
 
     test('html says how many there are and by what they were chosen', async () => {
@@ -481,19 +476,21 @@ describe('archive export', () => {
 
       const { exitCode, stderr } = await run(`archive export ${folder} -o html --to ${out}/`);
       const files = readdirSync(out);
-      const index = new JSDOM(readFileSync(join(out, 'index.html'), 'utf8')).window.document;
+      const index = readFileSync(join(out, 'index.html'), 'utf8');
       const topics = (await run('topic list general -o json')).stdout;
 
       expect(exitCode).toBe(0);
       expect(stderr).toContain(`index.html and ${names.length} pages`);
-      const text = (selector: string): string[] =>
-        [...index.querySelectorAll(selector)].map(({ textContent }) => textContent.replace(/\s+/g, ' '));
-      expect(text('h2')).toEqual([
+      const textsOf = (html: string, element: RegExp): string[] =>
+        [...html.matchAll(element)].map(([, inside = '']) => inside.replace(/<[^>]*>/g, ''));
+      expect(textsOf(index, /<h2[^>]*>(.*?)<\/h2>/g)).toEqual([
         ...names.map((name) => expect.stringContaining(name.replace(/^\d+-/, '')) as string),
       ]);
-      const rows = [...(index.querySelectorAll('table')[1]?.querySelectorAll('tbody tr') ?? [])].map((row) =>
-        [...row.children].map(({ textContent }) => textContent),
-      );
+      const general = index.split('<tbody>')[2]?.split('</tbody>')[0] ?? '';
+      const rows = general
+        .split('</tr>')
+        .slice(0, -1)
+        .map((row) => textsOf(row, /<td[^>]*>(.*?)<\/td>/g));
       const days = (first: string, last: string): string => (first === last ? first : `${first} to ${last}`);
       const known = (
         JSON.parse(topics) as { topic_name: string; messages: number; first_time: string; last_time: string }[]
@@ -503,7 +500,7 @@ describe('archive export', () => {
         days(first_time.slice(0, 10), last_time.slice(0, 10)),
       ]);
       expect(rows.sort()).toEqual(known.sort());
-      const links = [...index.querySelectorAll('a')].map((link) => link.getAttribute('href') ?? '');
+      const links = [...index.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
       for (const link of links) {
         const [file = '', id = ''] = link.split('#');
         if (file !== '') expect(files).toContain(file);

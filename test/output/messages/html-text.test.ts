@@ -45,7 +45,7 @@ test.each([
   ],
   [
     '<div class="message_inline_image message_inline_video"><a href="/user_uploads/2/x/v.mp4"><video src="/user_uploads/2/x/v.mp4"></video></a></div>',
-    '[video: /user_uploads/2/x/v.mp4]',
+    '[image: /user_uploads/2/x/v.mp4]',
   ],
   [
     '<p><img src="/external_content/ab12/6874" data-original-url="https://pictures.test/a.png"></p>',
