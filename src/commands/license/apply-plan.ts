@@ -2,7 +2,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
-  changesIn,
+  countChanges,
   correctedNames,
   creationsIn,
   dryRows,
@@ -100,7 +100,7 @@ export async function* showPlan(
     throw new Failure('incomplete', [text, ...refusedByReason(plan)].join('\n'), { hint });
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, context);
-  const changes = changesIn(plan).length + missing.length;
+  const changes = countChanges(plan) + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
 

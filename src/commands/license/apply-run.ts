@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
 import {
-  changesIn,
+  countChanges,
   creationsIn,
   decideAll,
   dryRows,
@@ -100,7 +100,7 @@ async function agreedPlan(job: Job, missing: readonly MissingUser[], context: Ap
   await warnOfFormer(plan, job, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
-  const isChange = changesIn(plan).length > 0 || missing.length > 0;
+  const isChange = countChanges(plan) > 0 || missing.length > 0;
   if (!isAsked || !isChange) return { plan, differs: job.rules.differs };
   noteDoubts(plan, context);
   await ask(plan, job, missing, context);

@@ -9,6 +9,7 @@ import type { Failure } from '../../core/failure.ts';
 import { nextTurn } from '../../core/outside.ts';
 import type { Licenses } from './license-user.ts';
 import { inconclusive, LookupRequests, type KeyOwners, type ListReading, type LookupWorld } from './lookup-requests.ts';
+import type { Places } from './places.ts';
 
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
@@ -27,10 +28,7 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 
 /** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
-export interface LookupPlaces {
-  readonly read: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly look: <T>(work: () => Promise<T>) => Promise<T>;
-}
+export type LookupPlaces = Pick<Places, 'read' | 'look'>;
 
 const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
 

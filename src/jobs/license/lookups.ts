@@ -115,18 +115,16 @@ export class Lookups {
   }
 
   async #viewListed(user: LicenseUser, license: License, key: string): Promise<Failure | undefined> {
-    try {
-      const [listed, shown] = [license, await this.#world.licensing(user.app_code).view(key)].map(
-        (one) => textOf(one, 'remote_user') ?? user.remote_user,
-      );
-      if (listed === shown) return undefined;
+    const shown = await this.viewAnswered(user, key);
+    if (shown.is !== 'not there') {
+      const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? user.remote_user);
+      if (listed === own) return undefined;
       return noKey(user.remote_user, 'the value that the server lists is the key of another license');
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-      if (cause.details.http?.status === 401) throw cause;
-      if (cause.kind === 'unavailable') return cause;
-      return noKey(user.remote_user, `the value that the server lists is not its key (${cause.message})`);
     }
+    const { failure } = shown;
+    if (failure.details.http?.status === 401) throw failure;
+    if (failure.kind === 'unavailable') return failure;
+    return noKey(user.remote_user, `the value that the server lists is not its key (${failure.message})`);
   }
 
   #of(app_code: number): ApplicationLookups {

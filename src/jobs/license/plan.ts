@@ -49,10 +49,9 @@ const fewUsers = 20;
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
   const list = await planning.lookups.list(rows);
-  const unlisted: SeenUser = { by: 'hint', isSettled: false, result: { shows: 'nothing' } };
   const planned = rows.map((row): PlannedRow => {
     const result = list.resultOf(row);
-    if (!result) return { row, seen: unlisted, step: lookUpNow, status: 'create' };
+    if (!result) return { row, seen: noHint, step: lookUpNow, status: 'create' };
     return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), planning.rules);
   });
   const isSure = ({ row, step }: PlannedRow): boolean => step !== lookUpNow || list.counted.has(row.app_code);
@@ -147,10 +146,8 @@ export function creationsIn({ rows }: Plan): readonly LicenseFields[] {
   return rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
 }
 
-export function changesIn({ rows }: Plan): string[] {
-  return rows.flatMap(({ status, row }) =>
-    status === 'create' || status === 'resize' ? [`${status} ${userKey(row)}`] : [],
-  );
+export function countChanges({ rows }: Plan): number {
+  return rows.filter(({ status }) => status === 'create' || status === 'resize').length;
 }
 
 /** The rows of a dry run, what is retired last. */
