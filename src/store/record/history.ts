@@ -76,8 +76,11 @@ const longestWait: Milliseconds = 2000;
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
+  let isMade = false;
+  const [account, computer] = [accountOf(system), system.hostname];
   const append = batched<EntryStamp>(async (entries) => {
-    await makePrivateFolder(folder, system);
+    if (!isMade) await makePrivateFolder(folder, system);
+    isMade = true;
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
     const writing = () => appendLoosely(path, entries.map(summedLine).join(''));
     const lock = join(folder, 'history.lock');
@@ -90,9 +93,8 @@ export function openHistory(stamp: RunStamp, host: Surroundings) {
     tell: (entry: E & EntryStamp) => Promise<void>,
   ): Promise<void> => {
     const time = new Date(clock.now()).toISOString();
-    const who = { account: accountOf(system), computer: system.hostname, origin: place.origin };
-    const { run = stamp.run, command = stamp.command } = place;
-    const entry = { time, run, command, ...who, ...event };
+    const { run = stamp.run, command = stamp.command, origin } = place;
+    const entry = { time, run, command, account, computer, origin, ...event };
     await tell(entry);
     await append({ ...entry, url: place.url, profile: place.profile });
   };
