@@ -10,6 +10,7 @@ import {
 } from '../../store/archive/archive.ts';
 import { copyHint, limitedHistory } from '../../store/archive/archive-head.ts';
 import { isKept, otherContent } from '../../store/archive/kept-file.ts';
+import { partNumberIn } from '../../store/archive/part.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { foldersArgument } from './folder.ts';
@@ -71,7 +72,7 @@ function hintOf({ kind, part, file, problem }: ArchiveProblem, { folder, problem
   // Nothing can be pulled while one of these is damaged.
   const known = problems.find((one) => one.file !== 'purge.ndjson' && (one.kind === 'list' || one.kind === 'lost'));
   if (known) return copyHint(known.file);
-  // Attached files are fetched again; a plain pull does not read one whose size and time are as when it was verified.
-  if (part !== null) return copyHint(file);
+  if (part !== null && partNumberIn(file) !== undefined) return copyHint(file);
+  // A form that is missing and attached files are fetched; of these a plain pull reads only what looks changed.
   return `Run: ${commandLine('archive pull', [folder], { recheck: problem.startsWith(otherContent) })}`;
 }

@@ -80,33 +80,20 @@ export function indexPage(head: PageTitle, pages: ReadonlyMap<string, Iterable<P
       const counts = { messages: messages + part.messages, first, last: part.last };
       channels.set(channel, topics.set(foldName(topic), { ...known, channel, topic, ...counts }));
     }
-  const lists = [...channels].map(([name, topics], index) => ({ name, id: `c${index}`, topics: [...topics.values()] }));
-  const overview = lists.map(({ name, id, topics }) => rowOf(name, `#${id}`, topics));
-  const content = [
-    '<p>Days are UTC.</p></header>',
-    '<main>',
-    ...(lists.length > 1 ? tableOf('Channel', overview) : []),
-    ...lists.flatMap(({ name, id, topics }) => [
-      `<h2 id="${id}"><bdi>${escaped(name)}</bdi></h2>`,
-      ...tableOf('Topic', topics.map((topic) => rowOf(topic.topic, topic.id, [topic])).reverse()),
-    ]),
-    '</main></body></html>',
-  ];
-  return opening(head, content);
+  const header = '<thead><tr><th>Topic</th><th class="right">Messages</th><th>Days</th></tr></thead>';
+  const tables = [...channels].flatMap(([name, topics]) => [
+    `<h2><bdi>${escaped(name)}</bdi></h2>`,
+    `<table class="index">${header}<tbody>`,
+    ...[...topics.values()].map(rowOf).reverse(),
+    '</tbody></table>',
+  ]);
+  return opening(head, ['<p>Days are UTC.</p></header>', '<main>', ...tables, '</main></body></html>']);
 }
 
-function tableOf(name: string, rows: readonly string[]): string[] {
-  const head = `<tr><th>${name}</th><th class="right">Messages</th><th>Days</th></tr>`;
-  return [`<table class="index"><thead>${head}</thead><tbody>`, ...rows, '</tbody></table>'];
-}
-
-function rowOf(name: string, href: string, parts: readonly PageConversation[]): string {
-  const link = `<a href="${escaped(href)}"><bdi>${escaped(name)}</bdi></a>`;
-  const messages = parts.reduce((sum, part) => sum + part.messages, 0);
-  const [firsts, lasts] = [parts.map(({ first }) => first).sort(), parts.map(({ last }) => last).sort()];
-  const days = [firsts[0], lasts.at(-1)];
-  const span = Array.from(new Set(days), (day) => `<time>${day}</time>`).join(' to ');
-  return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${span}</td></tr>`;
+function rowOf({ topic, id, messages, first, last }: PageConversation): string {
+  const link = `<a href="${escaped(id)}"><bdi>${escaped(topic)}</bdi></a>`;
+  const days = Array.from(new Set([first, last]), (day) => `<time>${day}</time>`).join(' to ');
+  return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${days}</td></tr>`;
 }
 
 const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };

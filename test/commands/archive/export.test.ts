@@ -486,7 +486,7 @@ describe('archive export', () => {
       expect(textsOf(index, /<h2[^>]*>(.*?)<\/h2>/g)).toEqual([
         ...names.map((name) => expect.stringContaining(name.replace(/^\d+-/, '')) as string),
       ]);
-      const general = index.split('<tbody>')[2]?.split('</tbody>')[0] ?? '';
+      const general = index.split('<tbody>')[1]?.split('</tbody>')[0] ?? '';
       const rows = general
         .split('</tr>')
         .slice(0, -1)

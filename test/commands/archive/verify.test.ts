@@ -583,3 +583,17 @@ test('a file that was written since is read by the next pull, whatever the time'
 
   expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 3 });
 });
+
+test('a form that a pull has not added to every part yet is named, and the pull that is advised adds it', async () => {
+  const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 3)) });
+  const folder = join(emptyHome(), 'archive');
+  await server.run(`archive pull ${folder} --channel 5`);
+  writeHead(folder, { ...headOf(folder), forms: ['rendered', 'source'] });
+
+  const { exitCode, stderr } = await server.run(`archive verify ${folder}`);
+  await server.run(`archive pull ${folder}`);
+
+  expect(exitCode).toBe(10);
+  expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}\n`);
+  expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+});
