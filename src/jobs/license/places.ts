@@ -24,7 +24,10 @@ export class Places {
   readonly store: LicenseWrites;
   readonly pending: PendingWrites;
   readonly world: PlacesWorld;
+  /** Places, of which writes without an answer keep theirs. */
   readonly #limit: ReturnType<typeof limiter>;
+  /** Requests under way: as many as the server answers. */
+  readonly #request: ReturnType<typeof limiter>;
   #width: number;
   /** Writes without an answer that keep their places. */
   #unsettled = 0;
@@ -38,7 +41,8 @@ export class Places {
     this.world = world;
     this.#width = world.concurrency;
     this.#said = world.elapsed();
-    this.#limit = limiter(() => Math.min(this.#width, world.concurrency - this.#unsettled));
+    this.#limit = limiter(() => world.concurrency - this.#unsettled);
+    this.#request = limiter(() => this.#width);
     this.pending = new PendingWrites(store, world);
     store.watchSilences(() => {
       this.#width = 1;
@@ -139,8 +143,11 @@ export class Places {
   /** A slow server is said every 10 s. */
   async #timed<T>(work: () => Promise<T>): Promise<T> {
     const { elapsed, say } = this.world;
-    const began = elapsed();
-    const result = await work();
+    let began = elapsed();
+    const result = await this.#request(() => {
+      began = elapsed();
+      return work();
+    });
     const took = elapsed() - began;
     this.#answers += 1;
     if (took >= slow && elapsed() - this.#said >= sayEach) {

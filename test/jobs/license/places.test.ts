@@ -13,7 +13,7 @@ function reads() {
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
   const store = new LicenseWrites([], { ...clock, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
-  const silence = new Failure('unavailable', 'no answer');
+  const noAnswer = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>
     places.read(work).then(
       () => false,
@@ -25,10 +25,13 @@ function reads() {
       return 'shown';
     });
   return {
-    ...{ slow, notes },
+    ...{ slow, notes, places },
+    silence: () => {
+      store.unanswered();
+    },
     answered: () => ends(() => Promise.resolve('shown')),
     refused: () => ends(() => Promise.reject(new Failure('rejected', 'refused'))),
-    silent: () => ends(() => Promise.reject(silence)),
+    silent: () => ends(() => Promise.reject(noAnswer)),
     limited: () =>
       ends(() => Promise.reject(new Failure('unavailable', '429', { http: { method: 'GET', url: '/', status: 429 } }))),
   };
@@ -52,6 +55,25 @@ test.each(['answered', 'refused', 'limited'] as const)('one that is %s begins th
   const all = reads();
   expect([await all.silent(), await all.silent(), await all[what]()]).toEqual([false, false, false]);
   expect([await all.silent(), await all.silent(), await all.silent()]).toEqual([false, false, true]);
+});
+
+// docs/exactly-once.md, A place for each write.
+test('after a request without a response one request is under way at a time, lookups of pending writes too', async () => {
+  const { places, silence } = reads();
+  let [underWay, most] = [0, 0];
+  const look = async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    underWay -= 1;
+  };
+  const four = () => Promise.all([places.look(look), places.look(look), places.read(look), places.read(look)]);
+  await four();
+  const before = most;
+  silence();
+  most = 0;
+  await four();
+  expect([before, most]).toEqual([4, 1]);
 });
 
 test('a refused key ends a run as that, also beside a full disk', () => {
