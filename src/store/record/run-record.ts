@@ -57,7 +57,7 @@ export interface WritePlace {
   endOfEnded(record: RunRecord, ends: readonly EndLine[]): Promise<void>;
   /** The run ends; what it leaves stays for the next one. */
   close(left: ReadonlySet<number>): Promise<void>;
-  /** Stands for the writes that a restored ledger may lack, of every user. */
+  /** Takes the place of the writes that a restored ledger may lack, of every user. */
   lacking?(): PendingWrite | undefined;
 }
 
