@@ -61,7 +61,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   ],
   'settings get': ['settings get color_scheme timezone'],
   'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
-  'archive list': ['archive list {home} --fields folder,account,selection,messages,complete,deletion'],
+  'archive list': ['archive list {home} --fields folder,account,selection,messages,complete'],
   'archive verify': ['archive verify {home}/kitchen'],
   'archive export': [
     'archive export {home}/kitchen -o text --to {home}/kitchen.txt',
