@@ -1,9 +1,10 @@
 // Runs in processes of their own, as a bundle: node PROGRAM VERB FOLDER ARGUMENT…
-import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
+import { lockFolder } from '../../src/store/lock/lock-folder.ts';
 import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
@@ -20,6 +21,9 @@ const [verb = '', folder = '', ...rest] = process.argv.slice(2);
 const system: System = { ...systemIn(folder), ...(isWindows ? {} : { local: join(folder, 'own') }) };
 const host = { system, clock: realClock };
 const lock = join(folder, 'x.lock');
+/** The user without rights of every Unix. */
+const nobody = 65_534;
+
 const verbs: Record<string, () => Promise<void>> = {
   async save() {
     const [name = ''] = rest;
@@ -69,6 +73,13 @@ const verbs: Record<string, () => Promise<void>> = {
     await realClock.sleep(3);
     writeFileSync(join(folder, 'deaths'), '.', { flag: 'a' });
     process.kill(process.pid, 'SIGKILL');
+  },
+  /** Where locks are once their folder cannot be written. Root can write everywhere, so it becomes nobody first. */
+  async 'unwritable-locks'() {
+    if (process.getuid?.() === 0) process.setuid?.(nobody);
+    const me = { ...system, uid: process.getuid?.() };
+    chmodSync(await lockFolder(me), 0o500);
+    process.stdout.write(await lockFolder(me));
   },
   /** Writes a file so many times, or says why it cannot. */
   async rewrite() {

@@ -1,5 +1,5 @@
-import { dirname, join } from 'node:path';
-import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { dirname } from 'node:path';
+import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -15,9 +15,7 @@ import {
   unlessRefused,
   whenClosed,
 } from '../disk/files.ts';
-import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
-import { makePrivateFolder, writableState } from '../disk/private.ts';
 
 export interface Surroundings {
   readonly system: System;
@@ -236,12 +234,4 @@ async function ownerOf(path: string): Promise<Owner | undefined> {
 
 function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
   return `broken${ino}`;
-}
-
-/** The folder of locks and records. @throws Failure config where it cannot be written */
-export async function lockFolder(system: System): Promise<string> {
-  const folder = join(foldersOf(system).state, 'locks');
-  await makePrivateFolder(folder, system);
-  await orFailure(`write into ${folder}`, access(folder, constants.W_OK), writableState);
-  return folder;
 }

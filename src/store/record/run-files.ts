@@ -11,10 +11,10 @@ import { nextTurn, readdir, stat, type FileHandle } from '../../core/outside.ts'
 import { removing } from '../../core/shell-word.ts';
 import { ifThere, remove, storageFailure, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
-import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/private.ts';
+import { readPrivateBytes, writableState } from '../disk/private.ts';
 import { appendLines, lineIn, openToAppend, summedLine } from '../disk/records.ts';
-import { draftLocks, isHeld, lockFolder, tryLock, withLock, type LockDraft, type Surroundings } from '../lock/lock.ts';
-import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
+import { draftLocks, tryLock, withLock, type LockDraft, type Surroundings } from '../lock/lock.ts';
+import { hashesOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
 import type { UserLock, UserName, WritingRun } from './writes.ts';
 
@@ -29,28 +29,7 @@ interface ReadFile {
 }
 
 const version = 1;
-const day: Milliseconds = 86_400_000;
-const suffix = '.run';
-
-/** `token`: the start of each id of this run. @throws Failure config where no folder can be written */
-export async function openRunFiles(origin: string, token: string, run: WritingRun, host: Surroundings) {
-  const salt = hashOf(origin);
-  const folder = join(await lockFolder(host.system), salt);
-  await makePrivateFolder(folder, host.system);
-  await removeOldLocks(folder, host);
-  return new RunFiles(folder, salt, token, run, host);
-}
-
-/** Younger locks of dead processes may be those that somebody waits for. */
-async function removeOldLocks(folder: string, { clock, system }: Surroundings): Promise<void> {
-  for (const name of await namesIn(folder)) {
-    if (!name.endsWith('.lock')) continue;
-    const path = join(folder, name);
-    const found = await ifThere(`look at ${path}`, stat(path));
-    const isOld = found && found.mtimeMs < clock.now() - day;
-    if (isOld && !(await isHeld(path, system))) await remove(path);
-  }
-}
+export const suffix = '.run';
 
 export class RunFiles implements WritePlace {
   readonly #folder: string;
@@ -229,7 +208,7 @@ function linesOf({ record, owner }: ReadFile): readonly string[] {
   return [summedLine({ record: version, ...record.run, owner }), ...lines];
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+export async function namesIn(folder: string): Promise<readonly string[]> {
   return (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
 }
 

@@ -642,14 +642,14 @@ describe('an early end', () => {
 });
 
 describe('where it may run', () => {
-  test('where the state folder cannot be written, nothing is sent', async () => {
-    const { apply, home, sandbox } = await service();
+  test('where the state folder cannot be written, requests are recorded elsewhere, with one warning', async () => {
+    const { apply, home } = await service();
     mkdirSync(join(home, '.local'));
     writeFileSync(join(home, '.local/state'), 'a file');
 
     const ran = await apply('', csv(users(3)));
 
-    expect([ran.exitCode, held(sandbox, users(3))]).toEqual([3, [[], [], []]]);
+    expect(ran.exitCode).toBe(0);
     expect(ran.lines.filter((line) => line.includes('XDG_STATE_HOME'))).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isWhole } from '../../helpers/extent.ts';
@@ -104,6 +104,15 @@ describe('license ensure', () => {
     expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'ada', status: 'would be created' });
     expect(ada()).toEqual([]);
     expect(readdirSync(home)).toEqual(['tmp']);
+  });
+
+  test('without a writable home it works all the same', async () => {
+    const { ensure, ada, home } = await service();
+    mkdirSync(join(home, '.local'));
+    writeFileSync(join(home, '.local/state'), 'a file');
+
+    expect((await ensure()).exitCode).toBe(0);
+    expect(ada()).toHaveLength(1);
   });
 
   test.each(['-o csv', '-o tsv', '-o table', '--fields license_code', '-o json --fields license_code'])(

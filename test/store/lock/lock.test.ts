@@ -1,4 +1,6 @@
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -6,6 +8,7 @@ import {
   renameSync,
   rmdirSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,7 +17,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
-import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
+import { lockFolder } from '../../../src/store/lock/lock-folder.ts';
+import { acquireLock, withLock } from '../../../src/store/lock/lock.ts';
 import { thisOwner, type Owner } from '../../../src/store/disk/owner.ts';
 import { failureOf, place } from '../place.ts';
 import { bundleProgram, ended, printed, start, startUnder, type Program } from '../spawning.ts';
@@ -305,12 +309,57 @@ test('locks are in the state folder, which is private', needs('modes'), async ()
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test('without a folder of state that can be written the variable to set is named', needs('modes'), async () => {
-  const { system } = place();
+test('without a usable home they are in a private temporary folder', needs('modes'), async () => {
+  const { folder, system } = place();
   writeFileSync(system.home, 'a file where the home should be');
+  const path = await lockFolder(system);
+  expect(path).toBe(join(folder, `chatelaine-${system.uid ?? 'user'}`));
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+test('a folder of locks that cannot be written gives way to the temporary one', needs('root'), async () => {
+  const { folder, system } = place();
+  const uid = system.uid === 0 ? 65_534 : system.uid;
+  if (system.uid === 0) chownSync(folder, 65_534, 65_534);
+
+  const { code, stdout, stderr } = await ended(start(program, 'unwritable-locks', folder));
+
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: join(folder, `chatelaine-${uid ?? 'user'}`),
+    stderr: '',
+  });
+  expect(statSync(join(folder, 'home/.local/state/chatelaine/locks')).mode & 0o777).toBe(0o500);
+});
+
+test('a temporary folder in which none can be made names the variable to set', needs('modes'), async () => {
+  const { folder, system } = place();
+  writeFileSync(system.home, '');
+  const shared = join(folder, 'gone');
+  expect(await failureOf(() => lockFolder({ ...system, temporary: shared }))).toEqual({
+    kind: 'config',
+    message: `cannot make the folder ${join(shared, `chatelaine-${system.uid ?? 'user'}`)}: no such file or directory`,
+    hint: 'Set XDG_STATE_HOME to a folder that can be written.',
+  });
+});
+
+test.each([
+  ['a link', (path: string, folder: string) => symlinkSync(folder, path)],
+  [
+    'open to others',
+    (path: string) => {
+      mkdirSync(path);
+      chmodSync(path, 0o755);
+    },
+  ],
+])('a temporary folder that is %s is refused', needs('modes'), async (_name, make) => {
+  const { folder, system } = place();
+  writeFileSync(system.home, '');
+  const path = join(folder, `chatelaine-${system.uid ?? 'user'}`);
+  make(path, folder);
   expect(await failureOf(() => lockFolder(system))).toEqual({
     kind: 'config',
-    message: `${system.home} is a file, not a folder`,
-    hint: 'Set XDG_STATE_HOME to a folder that can be written.',
+    message: `${path} is not a private folder of this user`,
+    hint: 'Remove it, or set XDG_STATE_HOME to a folder that can be written.',
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
-import { openRunFiles } from '../../../src/store/record/run-files.ts';
+import { openRunFiles } from '../../../src/store/record/open-run-files.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -18,7 +18,7 @@ let runs = 0;
 async function openRun(host: Place, { notes = [] as string[] } = {}): Promise<LicenseWrites> {
   runs += 1;
   const token = `run${runs}`;
-  const local = await openRunFiles(origin, token, { run: `R${runs}`, command: 'license apply' }, host);
+  const local = await openRunFiles(origin, token, { run: `R${runs}`, command: 'license apply' }, host, () => undefined);
   const { clock } = host;
   const { elapsed, random } = clock;
   const say = (text: string): void => void notes.push(text);
