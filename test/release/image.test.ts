@@ -39,7 +39,7 @@ test('what is copied is what is let through, and nothing else is sent to the eng
 });
 
 test.runIf(existsSync('dist'))(
-  'a user that nobody knows, without a home and without a place to write but the temporary folder, reads, and apply names the folder that it needs',
+  'a user that nobody knows, without a home and without a place to write but the temporary folder, does the main job',
   needs('root'),
   () => {
     for (const words of of('COPY'))
@@ -70,9 +70,9 @@ test.runIf(existsSync('dist'))(
     expect(run('--version')).toMatchObject({ status: 0, stderr: '' });
     const listed = run('license list --app-code 1 --retries 0 -o json');
     expect(JSON.parse(listed.stderr)).toMatchObject({ error: { code: 'unavailable' } });
-    // The record needs a place that outlasts the container.
     const applied = run('license apply --input-format csv - --app-code 1');
-    expect(applied).toMatchObject({ status: 3, stdout: '' });
-    expect(applied.stderr).toContain('hint: Set XDG_STATE_HOME to a folder that can be written.');
+    // The record is in the temporary folder, which the container loses: the command warns, and goes on.
+    expect(applied).toMatchObject({ status: 7 });
+    expect(applied.stderr).toMatch(/^warning: .*XDG_STATE_HOME/m);
   },
 );
