@@ -45,7 +45,7 @@ export const rules = [
   ...inFile('ensure', 'store/disk/private.ts', [
     ['a new folder is synced into its parent', '  await syncFolder(parent);', ''],
   ]),
-  ...inFile('apply', 'store/disk/files.ts', [
+  ...inFile('archive', 'store/disk/files.ts', [
     [
       'the content of a file is synced before its name',
       '      await file.sync();\n      return result;',
