@@ -145,7 +145,6 @@ describe('with several profiles of a kind stored', () => {
     ['license retire --remote-user physio-7731', "Retire the license of 'physio-7731'?"],
     ['license create --remote-user physio-7731 --size-allowance 4', 'physio-7731 already has a license'],
     ["license edit --match 'physio-77*' --size-allowance 9", 'Resize'],
-    ['settings set enable_drafts_synchronization=false', 'enable_drafts_synchronization=false deletes'],
     ['snippet rm 1', 'Delete 1 '],
     ["topic delete general 'calibration log'", 'Type the topic'],
   ])('the question of %s names host and profile', async (line, question) => {

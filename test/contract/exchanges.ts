@@ -267,7 +267,7 @@ export const contracts: readonly Contract[] = [
       },
       {
         method: 'GET',
-        path: '/api/v1/streams',
+        path: '/api/v1/streams?exclude_archived=false',
         headers: basic,
         answer: { status: 200, body: expect.objectContaining({ result: 'success' }) as object },
       },
