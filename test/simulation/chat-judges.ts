@@ -376,7 +376,7 @@ function endHeard({ client, end }: DeleteCall): 'answered' | 'crossed' | 'failed
  */
 function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded): number[] {
   // Of those that a sample finds elsewhere nothing is concluded, as long as they were to be seen in its last looks.
-  const isSampled = run.stderr.includes('were not deleted and are in');
+  const isSampled = /at least \d+ of \d+ messages were not deleted and are in/.test(run.stderr);
   const left = isSampled ? ids.filter((id) => versionsSince(id, run, ended).some((one) => !isVisible(one))) : ids;
   // The record of earlier calls went with the archive that was taken away.
   const begun = ended.taken < run.started ? [-Infinity, ended.taken] : [-Infinity];
