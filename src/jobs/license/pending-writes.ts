@@ -130,6 +130,17 @@ export class PendingWrites {
     for (const one of this.#all) if (sent > one.sent) one.laterPassed ??= this.#world.elapsed();
   }
 
+  /** At each request without an answer too: the next answer forgets it, and the server may work on it first. */
+  count(load: ServerLoad): void {
+    const now = this.#world.elapsed();
+    for (const one of this.#all) {
+      one.n = Math.max(one.n, load.n);
+      one.settle = Math.max(one.settle, load.settle);
+      const isPassed = load.latest.some(({ passed }, place) => passed > (one.latest[place]?.begun ?? Infinity));
+      if (isPassed) one.laterPassed ??= now;
+    }
+  }
+
   async #poll(): Promise<void> {
     const { elapsed, sleep, concurrency } = this.#world;
     this.#isPolling = true;
@@ -168,14 +179,8 @@ export class PendingWrites {
 
   /** Looks for all whose time has come, at once: they may share one list. */
   async #lookAll(): Promise<void> {
-    const load = await this.load();
+    this.count(await this.load());
     const now = this.#world.elapsed();
-    for (const one of this.#all) {
-      one.n = Math.max(one.n, load.n);
-      one.settle = Math.max(one.settle, load.settle);
-      const isPassed = load.latest.some(({ passed }, place) => passed > (one.latest[place]?.begun ?? Infinity));
-      if (isPassed) one.laterPassed ??= now;
-    }
     const wanted = [...this.#all].filter((one) => this.#lookupOf(one) <= now);
     const [begun, isQuiet] = [this.run.begun, this.run.underWay === 0];
     const looks = wanted.map(async (one) => ({ one, due: this.#dueOf(one), sight: await one.look() }));

@@ -44,9 +44,10 @@ export class Places {
     this.#limit = limiter(() => world.concurrency - this.#unsettled);
     this.#request = limiter(() => this.#width);
     this.pending = new PendingWrites(store, world);
-    store.watchSilences(() => {
+    store.watchSilences((load) => {
       this.#width = 1;
       this.#answersInRow = 0;
+      this.pending.count(load);
     });
   }
 

@@ -49,7 +49,7 @@ export class LicenseWrites {
   #count = 0;
   #grown = 0;
   #silent = 0;
-  #onSilence: () => void = () => undefined;
+  #onSilence: (load: ServerLoad) => void = () => undefined;
 
   constructor(places: readonly WritePlace[], world: StoreWorld) {
     this.#places = places;
@@ -202,12 +202,12 @@ export class LicenseWrites {
   /** Another request of this run had no answer: the server may still be at it. */
   unanswered(): void {
     this.#silent += 1;
-    this.#onSilence();
+    this.#onSilence(this.#seenLoad());
   }
 
-  /** Calls `slowDown` whenever a request has no answer, also one that is sent again. */
-  watchSilences(slowDown: () => void): void {
-    this.#onSilence = slowDown;
+  /** Called whenever a request has no answer, also one that is sent again; with what is known then of other runs. */
+  watchSilences(heard: (load: ServerLoad) => void): void {
+    this.#onSilence = heard;
   }
 
   answered(): void {
@@ -216,6 +216,10 @@ export class LicenseWrites {
 
   async load(): Promise<ServerLoad> {
     await this.#read(() => []);
+    return this.#seenLoad();
+  }
+
+  #seenLoad(): ServerLoad {
     const seen = [...this.#seen.values()];
     const counted = this.#countedIn(seen.flatMap(({ records }) => records));
     const settle = Math.max(this.#world.settle, ...counted.values());

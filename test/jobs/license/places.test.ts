@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { RunState } from '../../../src/jobs/license/give-ports.ts';
 import { Places } from '../../../src/jobs/license/places.ts';
+import type { WriteSight } from '../../../src/jobs/license/pending-writes.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
@@ -25,7 +26,7 @@ function reads() {
       return 'shown';
     });
   return {
-    ...{ slow, notes, places },
+    ...{ slow, notes, places, clock, store },
     silence: () => {
       store.unanswered();
     },
@@ -74,6 +75,25 @@ test('after a request without a response one request is under way at a time, loo
   most = 0;
   await four();
   expect([before, most]).toEqual([4, 1]);
+});
+
+// docs/exactly-once.md, A place for each write.
+test('requests of a lookup that had no response count, also once the lookup has one', async () => {
+  const { places, clock, store } = reads();
+  let lookups = 0;
+  const look = (): Promise<WriteSight> => {
+    const sentAt = clock.elapsed();
+    // A server that takes the newest request first still has these, and the write behind them.
+    for (let lost = 0; lookups === 0 && lost < 3; lost += 1) store.unanswered();
+    lookups += 1;
+    store.answered();
+    return Promise.resolve({ is: 'not shown', sentAt });
+  };
+  const ended = clock.elapsed();
+  places.pending.run.last = ended;
+  const lost = { id: 'x-1', sent: ended - 2000, ended, n: 1, settle: 5000, latest: [] };
+  expect(await places.settle(lost, look)).toBe('not carried out');
+  expect(clock.elapsed() - ended).toBeGreaterThanOrEqual(3 * 5000);
 });
 
 test('a refused key ends a run as that, also beside a full disk', () => {
