@@ -9,7 +9,7 @@ import { archiveVersion, damagedFile, manifestFile, noState, readManifest, type 
 import { isDesktopFile, isFolder, namesIn } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept, type FileRecord } from './kept-file.ts';
 import { differenceOf, listNames, readLists, type ArchiveChange, type Lists } from './line-file.ts';
-import { archiveForms, hasId, lastIdOf, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
+import { archiveForms, hasId, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
 
 export interface ArchiveContent {
   readonly folder: string;
@@ -110,20 +110,21 @@ export function problemsOfLists(lists: Lists, names: readonly string[], manifest
 
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
 function* problemsOfParts(parts: readonly ArchivePart[]): Generator<ArchiveProblem> {
+  /** The highest id of the parts so far that are not late. */
+  let above = 0;
   for (const [index, { part, ids, late, ...line }] of parts.entries()) {
-    const earlier = parts.slice(0, index);
-    const before = earlier.at(-1);
+    const before = parts[index - 1];
     const expected = (before?.part ?? 0) + 1;
     const missing = part - 1 === expected ? `part ${expected} is` : `parts ${expected} to ${part - 1} are`;
     const between = `messages between ${before?.last ?? 0} and ${ids[0]}`;
     if (part !== expected) yield problemOf('lost', 'parts.ndjson', `${missing} missing: ${between}`, part);
-    const above = late ? 0 : lastIdOf(earlier.filter((one) => !one.late));
-    const areOrdered = ids.every((id, at) => id > (ids[at - 1] ?? above));
-    const isTwice = late && earlier.some((one) => ids.some((id) => hasId(one.ids, id)));
+    const areOrdered = ids.every((id, at) => id > (ids[at - 1] ?? (late ? 0 : above)));
+    const isTwice = late && parts.slice(0, index).some((one) => ids.some((id) => hasId(one.ids, id)));
     if (!areOrdered || isTwice)
       yield problemOf('list', 'parts.ndjson', 'its ids do not ascend, or one occurs twice', part);
     if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
       yield problemOf('list', 'parts.ndjson', 'first, last and count do not match its ids', part);
+    if (!late) above = Math.max(above, line.last);
   }
 }
 
