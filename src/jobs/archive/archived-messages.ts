@@ -3,7 +3,8 @@ import { nextTurn } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import { idsOfFile, readPart, type ArchiveForm, type ArchivePart, type ReadMessage } from '../../store/archive/part.ts';
+import { idsOfFile, partsAmong, readPart } from '../../store/archive/part.ts';
+import type { ArchiveForm, ArchivePart, ReadMessage } from '../../store/archive/part.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
@@ -87,10 +88,9 @@ export async function* archivedMessages({ folder, parts, ids }: ChosenArchive, f
   for (let at = 0; at < ids.length; at += atOnce) {
     const some = ids.slice(at, at + atOnce);
     const wanted = new Set(some);
-    const [low = 0, high = 0] = [some[0], some.at(-1)];
     const found: ReadMessage[] = [];
     let damage: { readonly part: ArchivePart; readonly problem: string } | undefined;
-    for (const part of parts.filter((one) => one.first <= high && low <= one.last)) {
+    for (const part of partsAmong(parts, some)) {
       const read = last?.part === part ? last : await readPart(folder, part, form);
       if ('problem' in read && read.problem !== undefined) damage ??= { part, problem: read.problem };
       last = { part, messages: read.messages };

@@ -6,7 +6,7 @@ import { emptyTopicName } from '../../schema/topic.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
-import { hasId, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
+import { hasId, partsAmong, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { markdownOf } from './message-forms.ts';
@@ -119,7 +119,7 @@ export class Recheck {
   async #statesOf(ids: readonly number[]): Promise<Map<number, MessageState>> {
     const states = new Map<number, MessageState>();
     const wanted = new Set(ids);
-    for (const part of this.#archive.parts) {
+    for (const part of partsAmong(this.#archive.parts, ids)) {
       if (!ids.some((id) => hasId(part.ids, id))) continue;
       const { messages, problem } = await readPart(this.#archive.folder, part, this.#form);
       const file = part[this.#form]?.file ?? this.#form;

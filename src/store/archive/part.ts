@@ -62,6 +62,12 @@ export function lastIdOf(parts: readonly Pick<ArchivePart, 'last'>[]): number {
   return parts.reduce((highest, { last }) => Math.max(highest, last), 0);
 }
 
+/** The parts whose first and last ids leave room for one of these, in any order. */
+export function partsAmong(parts: readonly ArchivePart[], ids: readonly number[]): readonly ArchivePart[] {
+  const [low, high] = ids.reduce(([least, most], id) => [Math.min(least, id), Math.max(most, id)], [Infinity, 0]);
+  return parts.filter(({ first, last }) => first <= high && low <= last);
+}
+
 export function hasId(ids: readonly number[], id: number): boolean {
   return (ids[0] ?? Infinity) <= id && ids[countBefore(ids, (one) => one < id)] === id;
 }
