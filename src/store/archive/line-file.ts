@@ -78,10 +78,10 @@ export class LineFile {
     [this.#path, this.#size] = [path, size];
   }
 
-  /** Cuts off an unfinished line, and syncs what a killed run may have left in memory alone. @throws Failure config */
+  /** Cuts off an unfinished line, and syncs the content that a killed run may have left. @throws Failure config */
   static async open(path: string, { bytes, size }: { readonly bytes: Buffer; readonly size: number }) {
     const list = new LineFile(path, size);
-    if (bytes.length > 0) await orFailure(`write ${path}`, list.#open(0));
+    if (bytes.length > 0) await orFailure(`write ${path}`, list.#open());
     return list;
   }
 
@@ -90,7 +90,7 @@ export class LineFile {
     if (this.failure) throw this.failure;
     const bytes = Buffer.from(records.map(recordLine).join(''));
     const write = async (): Promise<void> => {
-      const file = this.#file ?? (await this.#open(constants.O_CREAT));
+      const file = this.#file ?? (await this.#make());
       await file.appendFile(bytes);
       await file.datasync();
     };
@@ -112,12 +112,17 @@ export class LineFile {
     await this.#file?.close();
   }
 
-  async #open(flags: number): Promise<FileHandle> {
+  async #open(flags = 0): Promise<FileHandle> {
     this.#file = await openFile(this.#path, constants.O_RDWR | constants.O_APPEND | flags);
     await this.#file.truncate(this.#size);
     await this.#file.datasync();
-    await syncFolder(dirname(this.#path));
     return this.#file;
+  }
+
+  async #make(): Promise<FileHandle> {
+    const file = await this.#open(constants.O_CREAT);
+    await syncFolder(dirname(this.#path));
+    return file;
   }
 }
 

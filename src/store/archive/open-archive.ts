@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { remove } from '../disk/files.ts';
+import { orFailure, remove, syncFolder } from '../disk/files.ts';
 import type { Patience, Surroundings } from '../lock/lock.ts';
 import { problemsOfLists, type ArchiveContent, type ArchiveProblem } from './archive.ts';
 import { namesIn, refuseOtherFiles, stampOf, takeFolder } from './archive-folder.ts';
@@ -30,6 +30,8 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
     if (damaged) throw damagedFile(folder, damaged);
     const open = new Map<ListName, LineFile>();
     for (const name of listNames) open.set(name, await LineFile.open(join(folder, name), lists[name]));
+    // Once for all names that a killed run may have left in memory alone.
+    await orFailure(`write into ${folder}`, syncFolder(folder));
     return new OpenArchive(folder, manifest, lists, open, release);
   } catch (cause) {
     await release();
