@@ -214,12 +214,13 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
     isChanged ||= page.view_changed === true;
     for (const { id, subject, timestamp } of page.messages) {
       const [topic_name, time] = [String(subject), Number(timestamp)];
-      const known = topics.get(foldTopic(topic_name));
+      const key = foldTopic(topic_name);
+      const known = topics.get(key);
       const first_timestamp = Math.min(known?.first_timestamp ?? time, time);
       const last_timestamp = Math.max(known?.last_timestamp ?? time, time);
       const ids = known?.ids ?? [];
       ids.push(id);
-      topics.set(foldTopic(topic_name), { topic_name, ids, first_timestamp, last_timestamp });
+      topics.set(key, { topic_name, ids, first_timestamp, last_timestamp });
     }
   }
   const newestFirst = [...topics.values()].sort((one, other) => other.last_timestamp - one.last_timestamp);
