@@ -1,4 +1,4 @@
-import { foldName, resolvedPrefix } from './topic.ts';
+import { foldName, unmarked } from './topic.ts';
 
 /** Names of fields and options by the words of people: the first that is known is meant. */
 // prettier-ignore
@@ -48,9 +48,7 @@ export function nearest(wanted: string, known: Iterable<string>, form = bare): s
 
 /** The same of topics, channels and people: `✔ ` and what `foldName` takes away count as nothing. */
 export function nearNames(wanted: string, known: Iterable<string>): string[] {
-  return nearest(wanted, known, (name) =>
-    foldName(name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name).trim(),
-  );
+  return nearest(wanted, known, (name) => foldName(unmarked(name)).trim());
 }
 
 function bare(word: string): string {

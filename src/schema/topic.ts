@@ -4,6 +4,11 @@ export const topicLevels = { batches: 147, partial: 154, complete: 211, emptyTop
 /** The chat's clients put it in front of the name of a resolved topic (docs/apis.md, Topics). */
 export const resolvedPrefix = '✔ ';
 
+/** A topic's name without that mark. */
+export function unmarked(name: string): string {
+  return name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name;
+}
+
 /** A name as the server compares it: its database keeps `ß` and `SS` apart (docs/apis.md, Topics). */
 export function foldName(name: string): string {
   return Array.from(name)

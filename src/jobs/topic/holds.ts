@@ -2,7 +2,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { slipsBetween } from '../../schema/nearest.ts';
-import { isSameName, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
+import { isSameName, isSameTopic, unmarked } from '../../schema/topic.ts';
 import { findMessages, type MessageChat } from '../messages/messages-by-ids.ts';
 import { labelOf, topicNamesIn, type Channel, type Topic } from './find-channel.ts';
 import type { TopicSurvey } from './survey-topics.ts';
@@ -42,10 +42,6 @@ export function holdOf(
 
 function isNamed({ names }: TopicHold, topic: string): boolean {
   return names.some((name) => isSameTopic(unmarked(name), unmarked(topic)));
-}
-
-function unmarked(name: string): string {
-  return name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name;
 }
 
 /** True if the row may mean that channel. */
