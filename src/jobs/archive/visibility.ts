@@ -1,5 +1,5 @@
 // What of a selection the account can see, and why archived messages are no longer shown.
-import type { MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { MessageSource } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -8,7 +8,7 @@ import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ReasonGone } from '../../store/archive/line-file.ts';
 import { findMessages, inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
-import { placeNarrow } from '../messages/places.ts';
+import { placeNarrow, placeOf, type MessagePlace } from '../messages/places.ts';
 import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { selectionIn } from './pull-order.ts';
 
@@ -95,13 +95,6 @@ export async function lookForLast(
       `the last archived message, ${last}, is in ${placeOf(message)} now: new messages of its topic are not archived here; ` +
         'archive pull --recheck records what was moved',
     );
-}
-
-/** A message as far as it says where it is. */
-type MessagePlace = Readonly<Record<string, unknown>> | RawMessage;
-
-function placeOf({ display_recipient: channel, subject }: MessagePlace): string {
-  return `#${String(channel)} > ${String(subject)}`;
 }
 
 /** Places of channels and topics, the most frequent first, each with its number. */

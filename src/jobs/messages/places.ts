@@ -42,9 +42,16 @@ export function placeNarrow(channel: unknown, topic: unknown) {
   ];
 }
 
-function strayed({ id, display_recipient, subject }: RawMessage): Failure {
-  const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'another place';
-  return new Failure('unavailable', `the server ignored the narrow: it returned message ${id} of ${place}`, {
+/** A message as far as it says where it is. */
+export type MessagePlace = Readonly<Record<string, unknown>> | RawMessage;
+
+export function placeOf({ display_recipient: channel, subject }: MessagePlace): string {
+  return `#${String(channel)} > ${String(subject)}`;
+}
+
+function strayed(message: RawMessage): Failure {
+  const place = typeof message.display_recipient === 'string' ? placeOf(message) : 'another place';
+  return new Failure('unavailable', `the server ignored the narrow: it returned message ${message.id} of ${place}`, {
     hint: 'Run the same command again if someone is moving messages. Otherwise check the site URL of the profile, and any proxy or cache in front of the server.',
   });
 }

@@ -6,6 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
 import type { Progress } from '../work/work-messages.ts';
+import { placeOf } from '../messages/places.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
 import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
@@ -104,8 +105,7 @@ export class TopicPurge {
   found(messages: readonly RawMessage[], unasked: readonly number[] = []): void {
     this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), unasked });
     const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
-    for (const { display_recipient: channel, subject } of elsewhere)
-      this.#places.add(`#${String(channel)} > ${String(subject)}`);
+    for (const message of elsewhere) this.#places.add(placeOf(message));
   }
 
   /** The last call of this run. */
