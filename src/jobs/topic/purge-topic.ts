@@ -145,7 +145,7 @@ export class TopicPurge {
 
   /**
    * Reads the topic from its newest message downward. `newest` reads it whole all the same where nothing went, or half
-   * of the last whole look, and where the last call went deeper than the look before it. `one page` is asked for after
+   * of the last whole look, and where the last call went deeper than the look before it. `one page` is requested after
    * Ctrl-C too, for at most 10 s.
    */
   async #look(extent: 'whole' | 'newest' | 'one page'): Promise<TopicLook> {

@@ -192,8 +192,6 @@ export interface PurgeRecord {
   readonly stage: PurgeStage;
   /** The looks and calls that were recorded so far, oldest first. */
   readonly steps: readonly PurgeStep[];
-  /** What was said at its begin. */
-  readonly begun: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Reads purge.ndjson (docs/archive-format.md, Record of a purge). @throws Failure config where it is damaged */
@@ -204,7 +202,7 @@ export async function readPurge(folder: string): Promise<PurgeRecord> {
     throw new Failure('config', `${path} is damaged: ${damaged[0]}`, {
       hint: 'Put it back from a copy, or pull into another folder.',
     });
-  return { stage: stageOf(records), steps: records.filter(isStep), begun: records.find(isObject) };
+  return { stage: stageOf(records), steps: records.filter(isStep) };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {

@@ -53,7 +53,7 @@ CREATE VIEW chatelaine.held AS SELECT (l.classid::bigint << 32) | l.objid::bigin
   WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
 
--- Gives locks back, takes others, and then tells of their users, and what other runs have recorded that is not known yet.
+-- Gives locks back, takes others, and then reports what was done for their users, and what other runs have recorded since the last call.
 CREATE FUNCTION chatelaine.take(me bigint, server text, given bigint[], wanted bigint[], users text[], known json) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE taken text[];
 BEGIN

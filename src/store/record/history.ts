@@ -18,7 +18,7 @@ export interface HistoryEvents {
 
 /** For a license: of a key the last four characters. */
 export interface LicenseEvent {
-  /** A name in -ing is written before the request, and on disk then. `found`: an interrupted run asked for it. */
+  /** A name in -ing is written before the request, and on disk then. */
   readonly event: 'created' | 'unknown' | 'changing' | 'changed' | 'refused';
   readonly app_code?: number | undefined;
   readonly app_code_before?: number | undefined;
