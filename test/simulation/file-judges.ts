@@ -114,7 +114,9 @@ function wrongEnd(run: Process, ended: ChatEnded): string[] {
   const isContent = ({ call, is }: FileAnswer): boolean => call === 'content' && (is === 'refused' || is === 'missing');
   // What has an address can be had, unless it does not work twice.
   const given = [...new Set(own.map(({ path }) => path))].filter((path) => {
-    const [last, before] = own.filter((one) => one.path === path).toReversed();
+    const [last, ...earlier] = own.filter((one) => one.path === path).toReversed();
+    // An address that another attempt got is none that did not work.
+    const before = earlier.find(({ call }) => call === 'content');
     return last && isContent(last) && !(before && isContent(before));
   });
   return [

@@ -329,6 +329,36 @@ test('a message that a last look found elsewhere is not deleted, although the ne
   expect(wrongs).toEqual([]);
 });
 
+test('beside one that a sample found elsewhere none counts as deleted, not even one that is out of sight by now', async () => {
+  const { wrongs } = await worldOf('purge').play({
+    ...{ seed: 500_257, messages: 9, level: 256, batches: 1000, elsewhere: 3 },
+    runs: [{ line: 'topic delete id:1 plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    mishaps: [{ call: 'delete', nth: 1, reply: 'whole' }],
+    people: [
+      { does: 'rename', nth: 5, at: 25, on: { call: 'delete', nth: 1 } },
+      { does: 'vault', nth: 0, at: 1974 },
+    ],
+    sizes: { page: 4, look: 4, batch: 1, newest: 4, window: 5 },
+  });
+  expect(wrongs).toEqual([]);
+});
+
+test('a file is missing whose second address, got by a second attempt, has none either', async () => {
+  const { wrongs } = await worldOf('files').play({
+    ...{ seed: 800_194, messages: 17, sizes: {}, people: [] },
+    runs: [{ line: 'archive pull /home/ada/archive --channel general -o ndjson --files' }],
+    files: {
+      count: 1,
+      mishaps: [
+        { call: 'content', nth: 1, reply: '404' },
+        { call: 'address', nth: 2, reply: '502' },
+      ],
+      deeds: [{ does: 'vanish', file: 3, on: { call: 'content', nth: 2 } }],
+    },
+  });
+  expect(wrongs).toEqual([]);
+});
+
 test('a look is deep enough where nothing but a message that somebody moved is gone since the last one', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 20_000_025, messages: 48, level: 489, batches: 1000 },

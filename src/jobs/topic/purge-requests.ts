@@ -53,7 +53,7 @@ export function isRepeatable({ kind, details: { server, http } }: Failure, level
 /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
 export async function findGone(chat: MessageChat, { channel }: Topic, gone: readonly number[]) {
   const open = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
-  const unasked = gone.filter((id) => !open.has(id));
+  const asked = open.size === gone.length ? ('all' as const) : ('sample' as const);
   const found: RawMessage[] = [];
   try {
     for await (const message of findMessages(chat, { apply_markdown: false }, channel.stream_id, [...open])) {
@@ -63,9 +63,9 @@ export async function findGone(chat: MessageChat, { channel }: Topic, gone: read
   } catch (cause) {
     // What an earlier request found lives on, whatever becomes of the next one.
     if (!(cause instanceof Failure) || cause.isInterruption || found.length === 0) throw cause;
-    return { found, missing: [], unasked: [...unasked, ...open] };
+    return { found, missing: [], asked: 'sample' as const };
   }
-  return { found, missing: [...open], unasked };
+  return { found, missing: [...open], asked };
 }
 
 /** Messages that are asked for one by one where the server does not know `message_ids`. */

@@ -6,11 +6,13 @@ import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file
 export type PurgedState = 'present' | 'deleted' | 'unseen' | 'elsewhere';
 
 /** The recorded steps, and what a run begins with, and finds in other places at its end. */
-export type FoldedEvent =
-  | PurgeStep
-  | { readonly survey: readonly number[] }
-  /** `unasked`: those for which a sample was asked. */
-  | { readonly elsewhere: readonly number[]; readonly unasked: readonly number[] };
+export type FoldedEvent = PurgeStep | { readonly survey: readonly number[] } | TopicSearch;
+
+/** What is in other places of the messages that left the topic. */
+interface TopicSearch {
+  readonly elsewhere: readonly number[];
+  readonly asked: 'all' | 'sample';
+}
 
 interface LastCall {
   readonly end: CallEnd;
@@ -138,14 +140,12 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
   };
 }
 
-/** Nobody knows whether those that were not asked for were deleted, once one of the others was not. */
-function afterSearch(
-  state: PurgeState,
-  { elsewhere, unasked }: { readonly elsewhere: readonly number[]; readonly unasked: readonly number[] },
-): PurgeState {
-  const isGone = (id: number): boolean => state.messages.has(id) && state.messages.get(id) !== 'present';
-  const found = elsewhere.filter(isGone);
-  const doubtful = found.length > 0 ? unasked.filter(isGone) : [];
+/** Of a sample, one that was not deleted says that nobody knows about the others. */
+function afterSearch(state: PurgeState, { elsewhere, asked }: TopicSearch): PurgeState {
+  const gone = goneIn(state);
+  const shown = new Set(elsewhere);
+  const found = gone.filter((id) => shown.has(id));
+  const doubtful = found.length > 0 && asked === 'sample' ? gone : [];
   return { ...state, messages: changed(state.messages, [doubtful, 'unseen'], [found, 'elsewhere']) };
 }
 
@@ -232,6 +232,11 @@ export function statusOf({ present, elsewhere, unseen }: StateCounts): PurgeStat
 /** The messages that are in the topic as far as the looks have shown, ascending. */
 export function presentIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
   return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [id] : [])));
+}
+
+/** The messages that left the topic, ascending. */
+export function goneIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
+  return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [] : [id])));
 }
 
 /** How many original messages are left in the topic. */

@@ -101,9 +101,9 @@ export class TopicPurge {
     return inPart(cause, this.survey, left, this.#run.again());
   }
 
-  /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
-  found(messages: readonly RawMessage[], unasked: readonly number[] = []): void {
-    this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), unasked });
+  /** Takes messages that another place shows. */
+  found(messages: readonly RawMessage[], asked: 'all' | 'sample' = 'all'): void {
+    this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), asked });
     const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
     for (const message of elsewhere) this.#places.add(placeOf(message));
   }
@@ -229,11 +229,10 @@ export class TopicPurge {
   }
 
   async #findElsewhere(): Promise<void> {
-    const gone = [...this.#state.messages].flatMap(([id, state]) => (state === 'present' ? [] : [id]));
-    const { found, missing, unasked } = await findGone(this.#run.chat, this.survey, fold.ascending(gone));
+    const { found, missing, asked } = await findGone(this.#run.chat, this.survey, fold.goneIn(this.#state));
     this.missing = missing;
-    this.#isSample = unasked.length > 0;
-    this.found(found, unasked);
+    this.#isSample = asked === 'sample';
+    this.found(found, asked);
   }
 
   /** The time of a line of progress counts from its first number on. */

@@ -177,17 +177,17 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
   ],
   [
     'What is found in another place at the end is elsewhere.',
-    [...begun, 'asked', 'whole', look([1]), { elsewhere: [1, 2, 99], unasked: [] }],
+    [...begun, 'asked', 'whole', look([1]), { elsewhere: [1, 2, 99], asked: 'all' }],
     { present: [1], elsewhere: [2], deleted: idsBetween(3, 10) },
   ],
   [
     'Below level 300 a sample is asked for; where one of it is elsewhere, the others are unseen.',
-    [...begun, 'asked', 'whole', look([]), { elsewhere: [1], unasked: [2, 3] }],
-    { elsewhere: [1], unseen: [2, 3], deleted: idsBetween(4, 10) },
+    [...begun, 'asked', 'whole', look([]), { elsewhere: [1], asked: 'sample' }],
+    { elsewhere: [1], unseen: idsBetween(2, 10) },
   ],
   [
     'Below level 300 a sample is asked for; where one of it is elsewhere, the others are unseen.',
-    [...begun, 'asked', 'whole', look([]), { elsewhere: [], unasked: [2, 3] }],
+    [...begun, 'asked', 'whole', look([]), { elsewhere: [], asked: 'sample' }],
     { deleted: ten },
   ],
 ])('%s', (sentence, happenings, expected) => {
