@@ -125,15 +125,15 @@ function isDeep(call: DeleteCall, { plan, server }: ChatEnded): boolean {
   return read >= Math.max(plan.sizes?.newest ?? 5000, 3 * Math.max(...went));
 }
 
-/** The row of a run names what a call took below its look, once the run has looked again. */
+/** The row of a run says that a call went below its look, once the run has looked again. */
 function unnamed({ message: { id }, call }: Deletion, ended: ChatEnded): string[] {
   const { client } = call;
   const row = ended.runs.includes(client) && client.exit !== undefined ? rowOf(client) : undefined;
   const later = ended.server.steps.slice(ended.server.steps.indexOf(call) + 1);
   const isSeen = later.some((step) => step.client === client && 'pages' in step && step.pages.length > 0);
-  return !row || !isSeen || row.deeper.some(({ first, last }) => first <= id && id <= last)
+  return !row || !isSeen || row.deeper > 0
     ? []
-    : [`message ${id} was deleted below the look, and the row does not name it`];
+    : [`message ${id} was deleted below the look, and the row does not say so`];
 }
 
 /** A topic that is held is not deleted from, as far as the last look before a call shows. */
@@ -165,7 +165,7 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
   const wrongs = run.exit === 0 ? [] : [`a run without a fault is exit ${run.exit}: ${run.stderr}`];
   if (run.slept > 0) wrongs.push(`a run without a fault sleeps ${run.slept / 1000} s`);
   const row = rowOf(run);
-  const isAll = row?.status === 'deleted' && row.deleted === messages && row.arrived === 0 && row.deeper.length === 0;
+  const isAll = row?.status === 'deleted' && row.deleted === messages && row.arrived === 0 && row.deeper === 0;
   if (!isAll) wrongs.push(`a run without a fault tells of ${messages} messages: ${run.stdout}`);
   const price = run.requests.length;
   if (level === 489 && !sizes && price !== purgePrice)
@@ -211,7 +211,7 @@ interface Row {
   readonly arrived: number;
   readonly status: string;
   readonly deleted: number;
-  readonly deeper: readonly { readonly first: number; readonly last: number }[];
+  readonly deeper: number;
 }
 
 function rowOf({ stdout }: Process): Row | undefined {

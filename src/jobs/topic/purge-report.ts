@@ -3,7 +3,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
-import { leftIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
+import { leftIn, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
 import { earlierCount, isOpen, mostNamed, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
@@ -13,7 +13,8 @@ export interface PurgeOutcome {
   readonly total: number;
   /** Messages that came into the topic during this run. */
   readonly arrived: number;
-  readonly deeper: readonly Deeper[];
+  /** Messages that calls deleted which the look right before had not reached. */
+  readonly deeper: number;
   /** Whether nobody looked after the last call: more may be deleted. */
   readonly isLeast: boolean;
 }
@@ -155,14 +156,10 @@ function whyUnseen({ call }: PurgeState): string {
 
 /** Tells what the archive may lack, if there is one, and what is in no count. */
 export function warningsOf({ label, isLimited }: TopicSurvey, { arrived, deeper, counts }: PurgeOutcome): string[] {
-  const texts = deeper.map(
-    ({ first, last, seen }) =>
-      `a delete call went further than the last read: messages ${first} to ${last} were last read ${seen}; ` +
-      'what was edited, or moved in between them, since then was deleted without being archived',
-  );
+  const further = `a delete call went further than the last read, by ${quantity(deeper, 'message')}: what was edited there, or moved in, since the topic was last read as a whole was deleted without being archived`;
   const hidden = `at least ${quantity(counts.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
   const came = `${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`;
-  const all = [...texts, ...(isLimited ? [hidden] : []), ...(arrived > 0 ? [came] : [])];
+  const all = [...(deeper > 0 ? [further] : []), ...(isLimited ? [hidden] : []), ...(arrived > 0 ? [came] : [])];
   return all.map((text) => `topic '${label}': ${text}`);
 }
 
@@ -185,7 +182,7 @@ export function rowOf(
   outcome?: PurgeOutcome,
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings, ended } = survey;
-  const { counts, arrived = 0, deeper = [], isLeast = false } = outcome ?? {};
+  const { counts, arrived = 0, deeper = 0, isLeast = false } = outcome ?? {};
   const isEarlier = status === 'missing' && ended !== undefined && !isOpen(survey);
   const earlier = isEarlier && (ended.unseen > 0 ? 'unseen' : 'deleted');
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };

@@ -34,18 +34,10 @@ interface LastLook {
   readonly isOfEarlierRun: boolean;
   /** The lowest id that it reached; -Infinity where it read the whole topic. */
   readonly from: number;
-  /** The last look at the whole topic: its time, and the messages that it showed. */
-  readonly whole: { readonly time: string; readonly size: number };
+  /** How many messages the last look at the whole topic showed. */
+  readonly wholeSize: number;
   /** The most messages that went from one look to the next so far. */
   readonly mostGone: number;
-}
-
-/** Messages that a call deleted although the look right before it had not reached them. */
-export interface Deeper {
-  readonly first: number;
-  readonly last: number;
-  /** When they were last looked at, RFC 3339. */
-  readonly seen: string;
 }
 
 export interface PurgeState {
@@ -54,12 +46,13 @@ export interface PurgeState {
   readonly start: ReadonlySet<number>;
   readonly call: LastCall | undefined;
   readonly look: LastLook | undefined;
-  readonly deeper: readonly Deeper[];
+  /** How many messages calls of this run deleted which the look right before had not reached. */
+  readonly deeper: number;
 }
 
 // prettier-ignore
 export const nothingKnown: PurgeState = {
-  messages: new Map(), start: new Set(), call: undefined, look: undefined, deeper: [],
+  messages: new Map(), start: new Set(), call: undefined, look: undefined, deeper: 0,
 };
 
 export function after(state: PurgeState, event: FoldedEvent): PurgeState {
@@ -75,11 +68,11 @@ function afterSurvey({ messages: known, call, look }: PurgeState, survey: readon
     start: new Set(messages.keys()),
     call: call && { ...call, isOfEarlierRun: true, withoutProgress: 0 },
     look: look && { ...look, isOfEarlierRun: true },
-    deeper: [],
+    deeper: 0,
   };
 }
 
-function afterLook(state: PurgeState, { look: time, from, there, missing }: LookStep): PurgeState {
+function afterLook(state: PurgeState, { from, there, missing }: LookStep): PurgeState {
   const { messages: known, start, call, look } = state;
   const isGone = new Set(missing);
   // The server deletes the newest first: what is older than a message that stayed went in another way.
@@ -87,8 +80,7 @@ function afterLook(state: PurgeState, { look: time, from, there, missing }: Look
   const inCall = call?.isLooked === false ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
   const messages = changed(known, [missing, 'unseen'], [inCall, proofOf(call)], [there, 'present']);
   const present = presentIn({ messages });
-  const deeper = ascending(inCall.filter((id) => id < (look?.from ?? -Infinity)));
-  const [first, last] = [deeper[0], deeper.at(-1)];
+  const deeper = inCall.filter((id) => id < (look?.from ?? -Infinity));
   const isProgress = missing.some((id) => start.has(id));
   return {
     messages,
@@ -102,13 +94,10 @@ function afterLook(state: PurgeState, { look: time, from, there, missing }: Look
     look: {
       isOfEarlierRun: false,
       from: from ?? -Infinity,
-      whole: from === null || !look ? { time, size: present.length } : look.whole,
+      wholeSize: from === null || !look ? present.length : look.wholeSize,
       mostGone: Math.max(missing.length, look?.mostGone ?? 0),
     },
-    deeper:
-      look && first !== undefined && last !== undefined
-        ? [...state.deeper, { first, last, seen: look.whole.time }]
-        : state.deeper,
+    deeper: state.deeper + deeper.length,
   };
 }
 
@@ -207,7 +196,7 @@ export function isEnough(state: PurgeState, ids: readonly number[]): boolean {
   const present = presentIn(state);
   const total = countBefore(present, (id) => id < lowest) + ids.length;
   const gone = present.length - total;
-  if (!look || look.isOfEarlierRun || gone <= 0 || 2 * total <= look.whole.size) return false;
+  if (!look || look.isOfEarlierRun || gone <= 0 || 2 * total <= look.wholeSize) return false;
   if (ids.length < Math.max(leastNewest, 3 * Math.max(gone, look.mostGone))) return false;
   // Where none is left that the last look read, the call may have gone deeper.
   return look.from === -Infinity || ids.some((id) => id >= look.from && state.messages.get(id) === 'present');
