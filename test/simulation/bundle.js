@@ -66,7 +66,7 @@ const sized = [
   ['look', 'jobs/topic/survey-topics.ts', 'const largestPage = maxMessages;'],
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
   ['newest', 'jobs/topic/purge-state.ts', 'const leastNewest = 5000;'],
-  ['window', 'jobs/archive/pull-pages.ts', 'const outOfOrder = 1000;'],
+  ['window', 'jobs/archive/pull-archive.ts', 'const outOfOrder = 1000;'],
   ['file', 'commands/archive/folder.ts', 'const defaultBytes = 100_000_000;'],
 ];
 

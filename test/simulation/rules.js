@@ -355,7 +355,8 @@ export const rules = [
       'return call && isAnswered(call.end)',
     ],
     ['what goes after a look that no call followed is unseen', 'call?.isLooked === false ?', 'call ?'],
-    ['what a call took below its look is named', 'look && first !== undefined &&', 'look && first === undefined &&'],
+    ['what a call took below its look is counted', 'state.deeper + deeper.length', 'state.deeper'],
+    ['of what a sample did not find nothing is concluded', "asked === 'sample' ? gone", "asked === 'sample' ? []"],
     ['what is found elsewhere counts', "[found, 'elsewhere']", "[[], 'elsewhere']"],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
@@ -364,7 +365,6 @@ export const rules = [
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',
       '(await findsByIds(chat)) ? [] : sampleOf(gone)',
     ],
-    ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !open.has(id))', '[]'],
   ]),
   ...inFile('purge', 'jobs/topic/holds.ts', [
     [
@@ -391,7 +391,7 @@ export const rules = [
       'return operand === null ?',
     ],
   ]),
-  ...inFile('archive', 'jobs/archive/pull-pages.ts', [
+  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
   ]),
   ...inFile('archive', 'jobs/archive/pull-archive.ts', [

@@ -39,8 +39,6 @@ export interface MessagePage {
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
-  /** Times do not ascend with ids: a range of times may be elsewhere. */
-  readonly unordered?: boolean;
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
 }

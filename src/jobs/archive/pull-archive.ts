@@ -1,16 +1,18 @@
 // A pull brings an archive up to date: it adds, part by part, what the archive lacks of its selection. A recheck reads
 // all of the selection, and compares what the archive holds.
+import { forward } from '../../api/chat/message-pages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { lastIdOf } from '../../store/archive/part.ts';
+import { pagesOf } from '../messages/fetch-messages.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
-import { unorderedTimes } from '../messages/messages-by-time.ts';
+import { within } from '../messages/messages-by-time.ts';
 import { changedView, refuseIgnored } from '../messages/places.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf, messagesAmong } from './message-forms.ts';
-import { newPages, wholePages } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
 import { lookAtSelection, lookForLast } from './visibility.ts';
@@ -46,11 +48,10 @@ export async function pullArchive(
   const asked = { ...selection, form: { ...selection.form, ...markdownOf(forms[0]) } };
   let [added, isVisible, isLastVisible, isLimited] = [0, false, false, false];
   try {
-    const pages = last === 0 || recheck ? wholePages(chat, asked) : newPages(chat, asked, last);
+    const pages = last === 0 || recheck ? pagesOf(chat, asked) : newPages(chat, asked, last);
     for await (const page of ahead(pages)) {
       const { messages, history_limited } = page;
       refuseIgnored(page);
-      if (page.unordered) parts.warn(`${unorderedTimes}; every message is read`);
       if (page.view_changed) parts.warn(`${changedView}; archive pull --recheck fetches them`);
       isVisible ||= messages.length > 0;
       isLastVisible ||= messages.some(({ id }) => id === last);
@@ -77,6 +78,16 @@ export async function pullArchive(
     await archive.setHead({ ...archive.head, history_limited: false });
   archive.mark({ complete: true });
   return { added, rechecked: await recheck?.finish() };
+}
+
+/** Ids up to the last one that a pull looks at again: for seconds messages become visible out of order. */
+const outOfOrder = 1000;
+
+/** The pages of a selection from shortly before the last archived id. */
+function newPages(chat: MessageChat, { narrow, form, range }: MessageSelection, last: number) {
+  const start = last - outOfOrder + 1;
+  const anchor = start <= 1 ? 'oldest' : String(start);
+  return forward(chat, { narrow, ...form }, { anchor, ...(range.kind === 'times' ? within(range) : {}) });
 }
 
 /** Adds a form that was not kept from the beginning. @throws Failure config for a file that is damaged */

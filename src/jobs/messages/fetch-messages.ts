@@ -8,7 +8,7 @@ import type { Fields } from '../../schema/field.ts';
 import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
-import { messagesByTime, unorderedTimes } from './messages-by-time.ts';
+import { messagesByTime } from './messages-by-time.ts';
 import { changedView, refuseIgnored } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
@@ -58,7 +58,6 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
       if (unwanted !== undefined && isFound) ignored.add('include_anchor');
       if (page.history_limited)
         warnings.add('the plan of the organization limits the history: the server hides older messages');
-      if (page.unordered) warnings.add(`${unorderedTimes}: --since and --until may leave some out`);
       if (page.view_changed) warnings.add(`${changedView}; run the same command again`);
     },
     /** @throws Failure rejected */

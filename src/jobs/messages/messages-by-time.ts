@@ -16,62 +16,20 @@ export async function* messagesByTime(
 ): AsyncGenerator<MessagePage> {
   let corrected: TimeSpan | undefined;
   const span = (): TimeSpan => (corrected ??= correct?.() ?? local);
-  const order = timeOrder();
-  const isWanted = (message: RawMessage): boolean => {
-    order.see(message);
-    return within(span()).isWanted(message);
-  };
+  const isWanted = (message: RawMessage): boolean => within(span()).isWanted(message);
   const isEnd = (message: RawMessage): boolean => within(span()).isEnd(message);
   if (local.since === undefined && limit !== undefined) {
-    const { above = 'newest' } = await placeOf(chat, query, () => (span().until ?? Infinity) + disorder, order);
+    const { above = 'newest' } = await placeOf(chat, query, () => (span().until ?? Infinity) + disorder);
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
-    if (order.isBroken()) yield unorderedPage;
     return;
   }
   const place: TimePlace =
     local.since === undefined
       ? { below: 'oldest' }
-      : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder, order);
+      : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder);
   if (place.limited) yield place.limited;
   if (place.below !== undefined) yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
-  if (order.isBroken()) yield unorderedPage;
   span();
-}
-
-/** The warning where `unordered` is said of a page. */
-export const unorderedTimes = 'the times of messages do not ascend with their ids, as after an import';
-
-/** The last page where some messages of the span may lie elsewhere. */
-const unorderedPage = {
-  messages: [],
-  found_newest: true,
-  found_oldest: true,
-  history_limited: false,
-  ignored: [],
-  unordered: true,
-};
-
-/** Watches whether times ascend with ids: of a walk page by page, and of probes in any order. */
-function timeOrder() {
-  const probes = new Map<number, Milliseconds>();
-  let [lastId, highest, isBroken] = [-Infinity, -Infinity, false];
-  const see = (id: number, time: Milliseconds): void => {
-    if (id < lastId) highest = -Infinity;
-    isBroken ||= time < highest - disorder;
-    [lastId, highest] = [id, Math.max(highest, time)];
-  };
-  return {
-    see: (message: RawMessage): void => see(message.id, timeOf(message)),
-    probe(message: RawMessage | undefined): RawMessage | undefined {
-      if (message) probes.set(message.id, timeOf(message));
-      return message;
-    },
-    isBroken(): boolean {
-      lastId = Infinity;
-      for (const [id, time] of [...probes].sort(([one], [other]) => one - other)) see(id, time);
-      return isBroken;
-    },
-  };
 }
 
 /** What of a walk upward lies in a span of time, and where the span has ended. */
@@ -96,21 +54,15 @@ interface TimePlace {
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
-async function placeOf(
-  chat: MessageSource,
-  query: MessageQuery,
-  of: () => Milliseconds,
-  order: ReturnType<typeof timeOrder>,
-) {
+async function placeOf(chat: MessageSource, query: MessageQuery, of: () => Milliseconds) {
   const pageAt = (anchor: string): Promise<MessagePage> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const next = async (anchor: string): Promise<RawMessage | undefined> =>
-    order.probe(onlyMessage(await pageAt(anchor), 'found_newest'));
+    onlyMessage(await pageAt(anchor), 'found_newest');
   const last = await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 });
   const moment = of();
-  const newest = order.probe(onlyMessage(last, 'found_oldest'));
+  const newest = onlyMessage(last, 'found_oldest');
   const first = await pageAt('oldest');
-  order.probe(first.messages[0]);
   const limited = first.history_limited ? { ...first, messages: [] } : undefined;
   if (!newest || timeOf(newest) < moment) return { limited };
   // Servers cut hidden messages after their limit: from 1 on they count visible ones (docs/apis.md, Limited history).

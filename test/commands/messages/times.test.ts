@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readTime } from '../../../src/commands/typed-time.ts';
 import { sampleOf } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
-import { emptyHome, fakeService, run } from '../../helpers/run.ts';
+import { fakeService, run } from '../../helpers/run.ts';
 import { inZone } from '../../helpers/zone.ts';
 
 /** A message each hour, from eight days before the run to its beginning. */
@@ -35,48 +34,6 @@ test.each(
     const first = /^(\d\d:\d\d)/m.exec(since.slice(heading.length))?.[1];
     expect(await shown('--all')).toContain(`${heading}\n\n${first ?? ''}`);
   }
-});
-
-describe('times that do not ascend with ids, as after an import', () => {
-  /** The middle third was written after the rest. */
-  const ids = (first: number, last: number): number[] => idsBetween(first, last).map((id) => id * 100);
-  const imported = [
-    ...topicOf('log', ids(1, 50), { begins: Date.UTC(2026, 1, 1) / 1000 }),
-    ...topicOf('log', ids(51, 100), { begins: Date.UTC(2026, 2, 1) / 1000 }),
-    ...topicOf('log', ids(101, 150), { begins: Date.UTC(2026, 1, 2) / 1000 }),
-    ...topicOf('log', ids(151, 151), { begins: Date.UTC(2026, 2, 2) / 1000 }),
-  ];
-  const words = 'the times of messages do not ascend with their ids, as after an import';
-
-  test('messages fetch --since warns', async () => {
-    const server = await openChatServer({ messages: imported });
-
-    const { exitCode, stderr } = await server.run('messages fetch --channel 5 --since 2026-02-15T00:00:00Z -o json');
-
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining(words) as string });
-  });
-
-  test('and says nothing of one whose times ascend', async () => {
-    const server = await openChatServer({ messages: imported.slice(0, 100) });
-
-    const { stderr } = await server.run('messages fetch --channel 5 --since 2026-02-15T00:00:00Z -o json');
-
-    expect(stderr).not.toContain(words);
-  });
-
-  test('archive pull --since reads all of them', async () => {
-    const server = await openChatServer({ messages: imported });
-    const folder = join(emptyHome(), 'kept');
-
-    const { exitCode, stdout, stderr } = await server.run(
-      `archive pull ${folder} --channel 5 --since 2026-02-15T00:00:00Z -o json`,
-    );
-
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ messages: 51 });
-    expect(stderr).toContain(`${words}; every message is read`);
-    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
-  });
 });
 
 describe('the moment that was understood', () => {
