@@ -14,10 +14,6 @@ export interface LicenseShape {
   readonly stale?: Milliseconds | undefined;
   /** Name of the field that holds the key; default `license_code`. */
   readonly keyField?: string;
-  /** `key`: one license is the bare string of its key. */
-  readonly one?: 'whole' | 'key';
-  /** Rows of a list: `anonymous` lacks `remote_user` and `app_code`, `keys` are bare strings. */
-  readonly rows?: 'whole' | 'anonymous' | 'keys';
   /** Origin of the links between pages; default the server's. */
   readonly nextOrigin?: string;
 }
@@ -33,7 +29,7 @@ export function frontOf(shape: LicenseShape): LicensingFront {
 function answerAs(shape: LicenseShape, request: SandboxRequest, ask: Ask): SandboxAnswer {
   const { method, path } = request;
   if (path === '/v1/license/' && method === 'GET') return listOf(shape, request, ask);
-  if (method === 'GET') return rewritten(ask(request), (license) => oneOf(license, shape));
+  if (method === 'GET') return rewritten(ask(request), (license) => fieldsOf(license, shape));
   return answerOfWrite(shape, request, ask);
 }
 
@@ -43,18 +39,8 @@ function rewritten(answer: SandboxAnswer, change: (body: Row) => unknown): Sandb
   return isObject(body) ? { ...answer, body: JSON.stringify(change(body)) } : answer;
 }
 
-function oneOf(license: Row, shape: LicenseShape): unknown {
-  return shape.one === 'key' ? license['license_code'] : fieldsOf(license, shape);
-}
-
 function fieldsOf({ license_code, ...fields }: Row, { keyField = 'license_code' }: LicenseShape): Row {
   return { [keyField]: license_code, ...fields };
-}
-
-function rowOf(license: Row, shape: LicenseShape): unknown {
-  if (shape.rows === 'keys') return license['license_code'];
-  const { remote_user: _user, app_code: _app, ...others } = fieldsOf(license, shape);
-  return shape.rows === 'anonymous' ? others : fieldsOf(license, shape);
 }
 
 /** Every change of names before they are kept. */
@@ -109,7 +95,7 @@ function pageOf(
   rows: readonly Row[],
   { pages }: ListShape,
 ): ListPage | undefined {
-  const show = (license: Row) => rowOf(license, shape);
+  const show = (license: Row) => fieldsOf(license, shape);
   if (pages === 'whole')
     return { rows: rows.map(show), total: rows.length, start: 0, next: undefined, previous: undefined };
   const { page_size = 100 } = shape;
@@ -239,7 +225,7 @@ function answerOfWrite(shape: LicenseShape, request: SandboxRequest, ask: Ask): 
     );
   };
   const write: Write = { answer, after, other, sent: sent ?? after['remote_user'], request };
-  return rewritten(writeShapes[shape.write_shape ?? 'license'](write), (license) => oneOf(license, shape));
+  return rewritten(writeShapes[shape.write_shape ?? 'license'](write), (license) => fieldsOf(license, shape));
 }
 
 function jsonIn(text: string): unknown {

@@ -13,23 +13,12 @@ import {
 } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
-import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
+import { innerObject, isLicense, type License, licenseFrom, licenseNames } from './license.ts';
 
 export interface LicensingConnection {
   readonly send: Send;
   /** The profile's name for the field that holds the key. */
   readonly key_field?: string | undefined;
-}
-
-/** @throws Failure unavailable where the row is neither an object nor a key */
-export function rowOf(row: unknown, answer: Answer, connection: LicensingConnection): License {
-  const license = licenseIn(row, connection);
-  if (license) return license;
-  throw unreadable(answer, 'a row that is not a license');
-}
-
-function licenseIn(value: unknown, { key_field }: LicensingConnection): License | undefined {
-  return isObject(value) ? licenseFrom(value, key_field) : licenseFromKey(value);
 }
 
 /** The license in an answer, alone or inside an object. @throws Failure unavailable naming the fields where none is */
@@ -40,8 +29,8 @@ export function licenseOf(answer: Answer, connection: LicensingConnection): Lice
 }
 
 /** Undefined where nothing in the body is of a license. */
-export function findLicense({ body }: Answer, connection: LicensingConnection): License | undefined {
-  const license = licenseIn(Array.isArray(body) && body.length === 1 ? body[0] : body, connection);
+export function findLicense({ body }: Answer, { key_field }: LicensingConnection): License | undefined {
+  const license = isObject(body) ? licenseFrom(body, key_field) : undefined;
   const isNone = license?.key === undefined && !licenseNames.some((name) => license?.fields[name] !== undefined);
   return isNone ? undefined : license;
 }

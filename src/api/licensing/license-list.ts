@@ -147,7 +147,7 @@ class ShownLicenses {
   }
 }
 
-/** Exact text; a row of a filtered answer without the field is trusted (docs/apis.md, Licensing answers). */
+/** Exact text, where a row has the field (docs/apis.md, Licensing answers). */
 export function matches(license: License, { remote_user, app_code }: LicenseFilter): boolean {
   const user = textOf(license, 'remote_user');
   // What is neither text nor number names nobody: leaving the row out as somebody else's would hide it.

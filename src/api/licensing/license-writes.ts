@@ -1,17 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
-import { isObject } from '../../core/json.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
-import {
-  differencesFrom,
-  type EditedFields,
-  isLicense,
-  isMasked,
-  type License,
-  licenseNames,
-  textOf,
-} from './license.ts';
+import { differencesFrom, type EditedFields, isMasked, type License, licenseNames, textOf } from './license.ts';
 import { isStoredFor } from './likeness.ts';
 
 /** What is known after a POST (docs/exactly-once.md, A request without a response). A refusal is thrown. */
@@ -20,7 +11,7 @@ export type Creation = AnsweredCreation | UnansweredCreation;
 /** The server said that it carried the request out: it is never sent again, and only a list confirms it. */
 export interface AnsweredCreation {
   readonly state: 'answered';
-  readonly http: Answer['http'];
+  readonly status: number;
   readonly license: License | undefined;
   /** `as asked`: it has a key and differs in nothing; `of several users`: its key was given to others too. */
   readonly license_is: 'as asked' | 'another' | 'of several users' | 'without a key';
@@ -47,28 +38,16 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   }
   const error = errorInside(answer, 'license');
   if (error) return unanswered(uncertain(error.message, error.details));
-  const found = findLicense(answer, connection);
-  // A request that is only accepted (202) has no license yet: a guessed key is the name of a task.
-  const isTask = answer.status === 202 && !(isObject(answer.body) && found && isLicense(found.fields));
-  const license = isTask ? undefined : found;
+  const license = findLicense(answer, connection);
   const differs = license !== undefined && differencesFrom(asStored(asked, license), license).length > 0;
   const asAsked = license?.key === undefined || isMasked(license.key) ? 'without a key' : 'as asked';
-  return { state: 'answered', http: sharedHttp(answer.http), license, license_is: differs ? 'another' : asAsked };
+  return { state: 'answered', status: answer.status, license, license_is: differs ? 'another' : asAsked };
 }
 
 /** A name in the spelling in which the server keeps it is no difference. */
 function asStored(asked: LicenseFields, license: License): EditedFields {
   const name = textOf(license, 'remote_user');
   return name !== undefined && isStoredFor(name, asked.remote_user) ? { ...asked, remote_user: name } : asked;
-}
-
-let lastHttp: Answer['http'] | undefined;
-
-/** One object for answers alike: a roster of 100,000 rows keeps each, which would take 12 MB. */
-function sharedHttp(http: Answer['http']): Answer['http'] {
-  const isAlike = lastHttp?.url === http.url && lastHttp.status === http.status && lastHttp.method === http.method;
-  if (!isAlike || !lastHttp) lastHttp = http;
-  return lastHttp;
 }
 
 export function unanswered(failure: Failure): UnansweredCreation {
@@ -78,28 +57,28 @@ export function unanswered(failure: Failure): UnansweredCreation {
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
   const { message, details } = redirectFailure(answer);
-  const { http } = answer;
+  const { http, status } = answer;
   const location = String(answer.headers['location']);
   // A redirect that names no URL may be one inside the origin.
   const url = URL.canParse(location, http.url) ? new URL(location, http.url) : undefined;
   if (url && url.origin !== new URL(http.url).origin) return unanswered(uncertain(message, details));
-  return { state: 'answered', http, license: undefined, license_is: 'without a key', redirect: message };
+  return { state: 'answered', status, license: undefined, license_is: 'without a key', redirect: message };
 }
 
 /** The `unknown` failure of an answer that no list confirms, made on demand: a roster has many answers. */
-export function notShown({ license, license_is, http, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
+export function notShown({ license, license_is, status, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
   // The key itself is data, and printed as that.
   const said = {
     another: `the server returned another license (${license?.key ?? 'without a key'})`,
     'of several users': `the server gave several users one key (${license?.key ?? ''})`,
-    'as asked': `the server returned ${http.status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
+    'as asked': `the server returned ${status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
     'without a key': 'the server said that it created the license, without returning its key',
   }[license_is];
   const differences = license_is === 'another' && license ? `: ${differencesFrom(asked, license).join(', ')}` : '';
-  return uncertain(redirect ?? `${said}${differences}`, { http });
+  return uncertain(redirect ?? `${said}${differences}`);
 }
 
-function uncertain(message: string, details: Failure['details']): Failure {
+function uncertain(message: string, details: Failure['details'] = {}): Failure {
   return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }
 

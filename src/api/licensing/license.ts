@@ -11,9 +11,9 @@ import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 
 export interface License {
-  /** Undefined where no field can be recognised as the key. */
+  /** Undefined where no field has a name of a key. */
   readonly key: string | undefined;
-  /** As the server sent them; a server that answers with a bare key has sent `license_code` alone. */
+  /** As the server sent them. */
   readonly fields: JsonObject;
 }
 
@@ -94,18 +94,13 @@ export function keyOf({ key, fields }: License): string {
   throw new Failure('unavailable', message, { hint, retryable: false });
 }
 
-/** The license that an object shows. @param key_field the profile's name for the key (docs/apis.md, Finding the key) */
+/** The license that an object shows, or wraps. @param key_field the profile's name for the key (docs/apis.md) */
 export function licenseFrom(object: JsonObject, key_field: string | undefined): License {
-  const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
-  // The license may be inside an object that is itself none.
-  const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
-  if (!inner || (!isLicense(inner) && keyIn(object, key_field) !== undefined))
-    return { key: keyIn(object, key_field), fields: object };
+  const key = keyIn(object, key_field);
+  const inner = key !== undefined || isLicense(object) ? undefined : innerObject(object);
+  if (!inner) return { key, fields: object };
   const beside = Object.fromEntries(Object.entries(object).filter(([, value]) => value !== inner));
-  return {
-    key: keyIn(inner, key_field) ?? namedKeyIn(object, key_field),
-    fields: { ...inner, ...apart(beside, inner) },
-  };
+  return { key: keyIn(inner, key_field), fields: { ...inner, ...apart(beside, inner) } };
 }
 
 /** Fields of a server whose names others have not taken; one that they have is kept as `server_NAME`. */
@@ -115,13 +110,6 @@ export function apart(fields: JsonObject, others: JsonObject): JsonObject {
   const names = Object.keys(fields);
   if (names.every(isFree)) return fields;
   return Object.fromEntries(names.map((name) => [isFree(name) ? name : free(`server_${name}`), fields[name]]));
-}
-
-/** A bare text or number as a license; undefined where it cannot be a key. */
-export function licenseFromKey(value: unknown): License | undefined {
-  const isShortWord = typeof value !== 'string' || (value.length < maxGuessedChars && !/\s/.test(value));
-  const key = isShortWord ? keyText(value) : undefined;
-  return key === undefined ? undefined : { key, fields: { license_code: value } };
 }
 
 /** Whether the object has a field that only licenses have; a list in its place says what is wrong with the field. */
@@ -139,47 +127,15 @@ export function innerObject(object: JsonObject): JsonObject | undefined {
   return others.length === 0 ? inner : undefined;
 }
 
+/** Beside a field of the license `code` is its key; in any other object it may be the code of an error. */
 function keyIn(object: JsonObject, key_field: string | undefined): string | undefined {
-  const named = namedKeyIn(object, key_field);
-  if (named !== undefined || key_field !== undefined) return named;
-  // Beside a field of the license `code` is its key; in any other object it may be the code of an error.
-  const repeatsLicense = licenseParts.some((name) => object[name] !== undefined);
-  if (!repeatsLicense && Object.keys(object).length > 1) return undefined;
-  const guessed = guessedKeyFields.map((name) => keyText(object[name])).find((key) => key !== undefined);
-  if (guessed !== undefined) return guessed;
-  const [only, ...others] = Object.entries(object).filter(([name, value]) => mayBeKey(name, value, object));
-  return others.length === 0 ? keyText(only?.[1]) : undefined;
-}
-
-function namedKeyIn(object: JsonObject, key_field: string | undefined): string | undefined {
-  const names = key_field === undefined ? namedKeyFields : [key_field, ...namedKeyFields];
+  const isOfLicense = licenseParts.some((name) => object[name] !== undefined);
+  const guessed = key_field === undefined && isOfLicense ? guessedKeyFields : [];
+  const names = [...(key_field === undefined ? [] : [key_field]), ...namedKeyFields, ...guessed];
   return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
 }
 
 const licenseParts = [...licenseNames, 'mac_address'] as const;
-
-/** A guessed key has fewer characters: a longer text says something. */
-const maxGuessedChars = 200;
-
-/** Fields that are never the key, whatever their text is. */
-const explained: ReadonlySet<string> = new Set([
-  ...licenseParts,
-  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id task task_id job job_id operation'.split(
-    ' ',
-  ),
-]);
-
-/** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */
-function mayBeKey(name: string, value: unknown, { remote_user }: JsonObject): boolean {
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    value !== remote_user &&
-    value.length < maxGuessedChars &&
-    !explained.has(name) &&
-    !/^(\d{4}-\d\d-\d\d|https?:\/\/)|\s/.test(value)
-  );
-}
 
 function keyText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;

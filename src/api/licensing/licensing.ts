@@ -19,16 +19,6 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 export function licensingApi(open: Opening, random: () => number) {
   const readPage = pageReader(open);
   const pages = (filter: LicenseFilter, extent: Extent) => listPages(readPage, filter, extent);
-  const nobody = (): string => randomName(random);
-  let isExact = false;
-  /** Whether the filter brings no rows for a name that no user has, nor for that one without its last letter. */
-  const isExactFor = async ({ remote_user = '', app_code }: LicenseFilter): Promise<boolean> => {
-    if (isExact) return true;
-    for (const name of [nobody(), Array.from(remote_user).slice(0, -1).join('')])
-      for await (const { rows } of name === '' ? [] : pages({ remote_user: name, app_code }, 'part'))
-        if (rows.length > 0) return false;
-    return (isExact = true);
-  };
   return {
     /** POST, sent once, `before` right before each attempt. @throws Failure where certainly nothing was created */
     create: (fields: LicenseFields, before?: BeforeAttempt) => createLicense(open, fields, before),
@@ -38,8 +28,7 @@ export function licensingApi(open: Opening, random: () => number) {
       for await (const { rows } of pages(filter, extent))
         for (const license of rows) {
           if (!matches(license, filter)) continue;
-          const isNamed = filter.remote_user === undefined || textOf(license, 'remote_user') !== undefined;
-          if (!isNamed && !(await isExactFor(filter))) throw ofOthers(filter);
+          if (filter.remote_user !== undefined && textOf(license, 'remote_user') === undefined) throw ofOthers(filter);
           yield license;
         }
     },
@@ -47,12 +36,11 @@ export function licensingApi(open: Opening, random: () => number) {
     /** The pages with every row, those of other users too. @throws Failure as `list` */
     pages,
 
-    nobody,
+    /** A name that no user has, and whose response shows what the filter does. */
+    nobody: () => randomName(random),
 
-    isExactFor,
-
-    /** @throws Failure not_found; rejected where it is answered with another license than that `before`, twice */
-    view: (code: string, before?: License) => withoutCode(code, () => viewTwice(open, code, before)),
+    /** @throws Failure not_found; rejected where it is answered with another license than that `before` */
+    view: (code: string, before?: License) => withoutCode(code, () => viewSame(open, code, before)),
 
     /** PATCH, or PUT of all fields. @throws Failure not_found; rejected where the license differs afterwards */
     update: (code: string, fields: EditedFields, how: UpdateHow = {}) =>
@@ -101,14 +89,10 @@ async function view(open: Opening, code: string): Promise<License> {
   return licenseOf(answer, connection);
 }
 
-/** Again where the answer is about another license: a cache may have mixed them up. */
-async function viewTwice(open: Opening, code: string, before?: License): Promise<License> {
-  let signs: string[] = [];
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const license = await view(open, code);
-    signs = signsOfAnother(license, { code, fields: {}, before });
-    if (signs.length === 0) return license;
-  }
+async function viewSame(open: Opening, code: string, before?: License): Promise<License> {
+  const license = await view(open, code);
+  const signs = signsOfAnother(license, { code, fields: {}, before });
+  if (signs.length === 0) return license;
   throw new Failure('rejected', `the server returned another license for this key: ${signs.join(', ')}`, {
     hint: 'The response was not used. Check the server, and any cache between it and this machine.',
   });
@@ -136,12 +120,11 @@ async function firstActivation(open: Opening, asked: AskedSensor): Promise<Licen
 
 function ofOthers({ remote_user = '' }: LicenseFilter): Failure {
   return new Failure('incomplete', `the licenses that the server shows for '${remote_user}' may be of other users`, {
-    hint: 'They have no name, and the server does not filter by the exact name. Check the complete list: chatelaine license list.',
+    hint: 'They have no name. Check the complete list: chatelaine license list.',
     retryable: false,
   });
 }
 
-/** A name that no user has, and whose response shows what the filter does. */
 function randomName(random: () => number): string {
   const part = (): string =>
     Math.floor(random() * 2 ** 32)

@@ -1,11 +1,10 @@
 /** A page of a list of licenses: which array has the rows, and what it says of the pages after it. */
-import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { type Answer, foreignBody, incompleteAfter, isPage } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
-import type { License } from './license.ts';
-import { refuse, refuseError, rowOf, unreadable, type LicensingConnection } from './license-answer.ts';
+import { licenseFrom, type License } from './license.ts';
+import { refuse, refuseError, unreadable, type LicensingConnection } from './license-answer.ts';
 import { isOfPaging, pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
@@ -25,57 +24,40 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
   let learned: RowPath | undefined;
   const request = async (query: Parameters): Promise<Answer> =>
     (await open()).send({ method: 'GET', path: licenses, query, repeat: 'safe' });
-  const learn = async (query: Parameters): Promise<RowPath> => {
-    if (learned) return learned;
-    const answer = await request(query.filter(([name]) => name === 'app_code'));
+  const rowsOf = (answer: Answer): readonly unknown[] => {
     refuse(answer);
-    const found = listIn(answer);
-    if (found.rows.length > 0) learned = found.path;
-    return found.path;
+    const found = listIn(answer) ?? nullIn(answer);
+    if (!found) throw unreadable(answer, 'no list of licenses');
+    learned = found.path;
+    return found.rows;
   };
-  const rowsOf = async (answer: Answer, query: Parameters): Promise<readonly unknown[]> => {
-    const isFiltered = query.some(([name]) => name === 'remote_user');
-    if (!isFiltered) {
-      refuse(answer);
-      const { path, rows } = listIn(answer);
-      if (rows.length > 0) learned = path;
-      return rows;
-    }
+  const learn = async (query: Parameters): Promise<RowPath> => {
+    if (!learned) rowsOf(await request(query.filter(([name]) => name === 'app_code')));
+    return learned ?? [];
+  };
+  const filteredRows = async (answer: Answer, query: Parameters): Promise<readonly unknown[]> => {
     // With 404 some servers say that the filter finds nothing, and others that the URL is wrong.
-    const isMissing = answer.status === 404 && !isPage(answer) && (await isAnswered(learn(query)));
-    if (isMissing) return [];
+    if (answer.status === 404 && !isPage(answer)) {
+      await learn(query);
+      return [];
+    }
     refuse(answer);
-    return arrayIn(answer)?.rows ?? rowsAt(await learn(query), answer);
+    return listIn(answer)?.rows ?? rowsAt(await learn(query), answer);
   };
   /** @throws Failure of the first page unchanged; of a later one incomplete, but an interruption */
   return async (query, pagesBefore) => {
     try {
       const answer = await request(query);
-      if (answer.status === 404 && pagesBefore > 0)
-        throw new Failure('rejected', 'the next one is gone (404): pages moved while they were read', {
-          http: answer.http,
-        });
-      const found = await rowsOf(answer, query);
-      const connection = await open();
-      return {
-        ...pageEnd(answer),
-        rows: found.map((row) => rowOf(row, answer, connection)),
-        answer,
-      };
+      const isFiltered = pagesBefore === 0 && query.some(([name]) => name === 'remote_user');
+      const rows = isFiltered ? await filteredRows(answer, query) : rowsOf(answer);
+      const { key_field } = await open();
+      const isRow = rows.every(isObject);
+      if (!isRow) throw unreadable(answer, 'a row that is not a license');
+      return { ...pageEnd(answer), rows: rows.map((row) => licenseFrom(row, key_field)), answer };
     } catch (cause) {
       throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
     }
   };
-}
-
-async function isAnswered(request: Promise<unknown>): Promise<boolean> {
-  try {
-    await request;
-    return true;
-  } catch (cause) {
-    if (cause instanceof Failure && (cause.kind === 'not_found' || cause.kind === 'rejected')) return false;
-    throw cause;
-  }
 }
 
 /** The names that lead from a response to its rows; none where the response is the array. */
@@ -86,55 +68,46 @@ interface RowArray {
   readonly rows: readonly unknown[];
 }
 
-/** The rows of a list without a filter. @throws Failure unavailable where it is no list; rejected: an error */
-function listIn(answer: Answer): RowArray {
-  const found = arrayIn(answer) ?? emptyIn(answer.body);
-  if (found) return found;
-  const isSeveral = knownArrays(arraysIn(answer.body)).length > 1;
-  throw unreadable(answer, isSeveral ? 'two lists, and neither is known to be the licenses' : 'no list of licenses');
-}
-
-/** Undefined where no array is known to be the rows. @throws Failure unavailable, rejected as `listIn` */
-function arrayIn(answer: Answer): RowArray | undefined {
+/**
+ * The only array of rows, at the top or under one name or two, else the only one under a name that is known; undefined
+ * where there is none. @throws Failure unavailable where it is no response of the API; rejected where it says error
+ */
+function listIn(answer: Answer): RowArray | undefined {
   const { body, status } = answer;
   if (status === 204) return { path: [], rows: [] };
   // An empty body is a cut one: taken for an empty list, it would make a second license.
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
   if (Array.isArray(body)) return { path: [], rows: body };
   refuseError(answer, 'list');
-  if (body !== null && !isObject(body)) throw unreadable(answer, 'no list of licenses');
   const arrays = arraysIn(body);
-  const known = knownArrays(arrays);
-  if (known.length > 0) return known.length === 1 ? known[0] : undefined;
-  return arrays.length === 1 && arrays[0]?.rows.length !== 0 ? arrays[0] : undefined;
+  const known = arrays.filter(({ path }) => isKnown(path));
+  const [only, ...others] = known.length > 0 ? known : arrays.filter(({ rows }) => rows.length > 0);
+  return others.length === 0 ? only : undefined;
 }
 
 /** An empty server may show null in place of its array, at the top or under a name that is known. */
-function emptyIn(body: unknown): RowArray | undefined {
-  if (body === null) return { path: [], rows: [] };
-  const nulls = valuesIn(body).filter(([path, value]) => value === null && isKnown(path));
-  const [only, ...others] = nulls;
-  return only && others.length === 0 ? { path: only[0], rows: [] } : undefined;
+function nullIn({ body }: Answer): RowArray | undefined {
+  const nulls = body === null ? [[]] : valuesIn(body).flatMap(([path, value]) => (value === null ? [path] : []));
+  const [path, ...others] = nulls.filter((one) => body === null || isKnown(one));
+  return path && others.length === 0 ? { path, rows: [] } : undefined;
 }
 
 /** The rows of a filtered response whose array is missing: none, unless it has others. */
 function rowsAt(path: RowPath, answer: Answer): readonly unknown[] {
   const value = path.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), answer.body);
-  if (Array.isArray(value)) return value;
-  const isEmpty = (value === undefined || value === null) && (path.length > 0 || answer.body === null);
-  if (isEmpty && arraysIn(answer.body).every(({ rows }) => rows.length === 0)) return [];
+  const isNothing = Array.isArray(value) ? value.length === 0 : (value ?? undefined) === undefined;
+  if (isNothing && arraysIn(answer.body).every(({ rows }) => rows.length === 0)) return [];
   throw unreadable(answer, 'no list of licenses');
 }
 
-/** Arrays of objects, empty ones too, under one name or two. */
 function arraysIn(body: unknown): RowArray[] {
   return valuesIn(body).flatMap(([path, value]) => {
-    if (!Array.isArray(value)) return [];
-    const rows: readonly unknown[] = value;
-    return isKnown(path) || rows.every(isObject) ? [{ path, rows }] : [];
+    const rows: readonly unknown[] = Array.isArray(value) ? value : [undefined];
+    return rows.every(isObject) ? [{ path, rows }] : [];
   });
 }
 
+/** What an object has under one name or two, but not what speaks of paging. */
 function valuesIn(body: unknown): (readonly [RowPath, unknown])[] {
   if (!isObject(body)) return [];
   return Object.entries(body)
@@ -144,10 +117,6 @@ function valuesIn(body: unknown): (readonly [RowPath, unknown])[] {
         ? Object.entries(value).map(([inner, deeper]) => [[name, inner], deeper] as const)
         : [[[name], value]],
     );
-}
-
-function knownArrays(arrays: readonly RowArray[]): readonly RowArray[] {
-  return arrays.filter(({ path }) => isKnown(path));
 }
 
 /** `hydra:member` is a `member`. */

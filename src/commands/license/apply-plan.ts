@@ -3,7 +3,6 @@ import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
   countChanges,
-  correctedNames,
   creationsIn,
   dryRows,
   refusalOf,
@@ -91,7 +90,7 @@ export async function* showPlan(
     yield* dryRows(plan, missing);
   }
   conclude(`${planInWords(plan, missing)} on ${inTargets(job.targets)}`);
-  noteDoubts(plan, context);
+  noteUnsure(plan, context);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
@@ -137,17 +136,9 @@ export function refusePlan(plan: Plan, job: Job): void {
   );
 }
 
-/** Notes the doubts of a plan: users whom only a list does not show, and names that may have been corrected. */
-export function noteDoubts(plan: Plan, { note }: Terminal): void {
-  if (plan.unsure > 0)
-    note(`${quantity(plan.unsure, 'user')} to create: not in the list; each is looked up before its request`);
-  const pairs = correctedNames(plan);
-  const [first] = pairs;
-  if (!first) return;
-  note(
-    `${quantity(pairs.length, 'user')} to create may be listed under another name, such as '${first.created}' ` +
-      `as '${first.listed}'. To rename instead: chatelaine license rename --from FILE`,
-  );
+/** Notes how many users only a list does not show. */
+export function noteUnsure({ unsure }: Plan, { note }: Terminal): void {
+  if (unsure > 0) note(`${quantity(unsure, 'user')} to create: not in the list; each is looked up before its request`);
 }
 
 /**

@@ -20,7 +20,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import {
   inTargets,
-  noteDoubts,
+  noteUnsure,
   refuseOther,
   refusePlan,
   refusedByReason,
@@ -102,7 +102,7 @@ async function agreedPlan(job: Job, missing: readonly MissingUser[], context: Ap
   refusePlan(plan, job);
   const isChange = countChanges(plan) > 0 || missing.length > 0;
   if (!isAsked || !isChange) return { plan, differs: job.rules.differs };
-  noteDoubts(plan, context);
+  noteUnsure(plan, context);
   await ask(plan, job, missing, context);
   return { plan, differs: job.rules.differs ?? differencesTo(plannedRows(plan)) };
 }

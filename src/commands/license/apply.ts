@@ -1,6 +1,5 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import { Lookups } from '../../jobs/license/lookups.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Rules } from '../../jobs/license/case.ts';
@@ -15,7 +14,7 @@ import { plannedChange } from './change-in-plan.ts';
 import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
-import { allowedBy, ensuringOptions, openWriting, spansOf } from './options.ts';
+import { allowedBy, ensuringOptions, openLookups, openWriting, spansOf } from './options.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -92,8 +91,7 @@ export default command({
     if (reviewed) refuseOtherTargets(targets, reviewed, file);
     const accountOf = (code?: number) => targets.find(({ app_code }) => app_code === code)?.account;
     const licensing = apiOfEachApp(context, values.app_code);
-    const { elapsed } = context.clock;
-    const lookups = new Lookups({ licensing, elapsed, trustList: values.trust_list === true });
+    const lookups = openLookups(licensing, values, context);
     const rules: Rules = {
       ...spansOf(context, values.settle),
       ...allowedBy(values, users),

@@ -5,7 +5,6 @@ import { commandLine } from '../../core/shell-word.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
-import { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
@@ -13,7 +12,7 @@ import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
-import { openWriting, spansOf, trustOption } from './options.ts';
+import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
 import { likeIt, withCodeAdvice, type ChangedLicense } from './show.ts';
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
@@ -33,7 +32,7 @@ export async function openChanging(
   licensing: (app_code: number) => LicensingApi = () => context.licensing(),
 ) {
   const { app_code = 0 } = account;
-  const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: trust_list === true });
+  const lookups = openLookups(licensing, { trust_list }, context);
   const how = { rules: spansOf(context), lookups, concurrency: 1 };
   const { placesOf, history, run } = await openWriting([{ app_code, account }], how, context);
   const places = placesOf(app_code);

@@ -5,14 +5,13 @@ import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
 import type { LookupResult } from '../../jobs/license/application-lookups.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import { userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
-import { Lookups } from '../../jobs/license/lookups.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Values } from '../../schema/field.ts';
 import { licenseColumns, licenseExtras, rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, type CheckedRoster, type RosterRules } from '../../store/roster/read-roster.ts';
 import type { Accounts, Services, Time } from '../context.ts';
 import { apiOfEachApp, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
-import { appCodeOf } from './options.ts';
+import { appCodeOf, openLookups } from './options.ts';
 import { withOurs } from './show.ts';
 import type { Target } from './apply-plan.ts';
 
@@ -70,7 +69,7 @@ export async function* licensesOfSheet(
   const { rows, others } = await readUsers(file, values, rules, context, [...licenseColumns, ...licenseExtras]);
   const licensing = apiOfEachApp(context, values.app_code);
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
-  const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: false });
+  const lookups = openLookups(licensing, { app_code: values.app_code }, context);
   const list = users.length > fewUsers ? await lookups.list(users) : undefined;
   const found = new Map<string, LookupResult>();
   for (const user of users) found.set(userKey(user), list?.resultOf(user) ?? (await lookups.lookUp(user, 'given')));

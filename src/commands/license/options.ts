@@ -1,3 +1,4 @@
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { formerUsers, type LicenseHistory } from '../../jobs/license/history.ts';
@@ -7,7 +8,7 @@ import type { Rules } from '../../jobs/license/case.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LicensingCredential, StoredApp } from '../../store/account/credentials.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
@@ -81,16 +82,7 @@ export async function openGiving(
   const asks = wants === 'another license' && terminal.canAsk() && !options.yes;
   const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants, asks };
   const api = context.licensing({ app_code: typed });
-  const others = async (): Promise<readonly StoredApp[]> =>
-    (await context.accounts.licensingApps()).filter(
-      (app) => app.app_code !== app_code && context.accounts.identityOf(app) === context.accounts.identityOf(account),
-    );
-  const lookups = new Lookups({
-    licensing: (code) => (code === app_code ? api : context.licensing({ row_app_code: code })),
-    siblings: async () => (await others()).map((app) => app.app_code),
-    elapsed: context.clock.elapsed,
-    trustList: allowed.trust_list === true,
-  });
+  const lookups = openLookups(() => api, { app_code: typed, ...allowed }, context);
   const writing = await openWriting([{ app_code, account }], { rules, lookups, concurrency: 1 }, context);
   const creations = context.ledgers.creations(() => account, [remote_user]);
   const origin = context.accounts.identityOf(account);
@@ -104,6 +96,23 @@ export async function openGiving(
     fields: { remote_user, app_code, size_allowance },
     giving: { ...context, ...context.clock, ...writing, licensing: () => api, rules, lookups, creations, warnOfFormer },
   };
+}
+
+/** @param typed the `--app-code` of the run, and `--trust-list` */
+export function openLookups(
+  licensing: (app_code: number) => LicensingApi,
+  {
+    app_code: typed,
+    trust_list = false,
+  }: { readonly app_code?: number | undefined; readonly trust_list?: boolean | undefined },
+  { accounts, licensingAccount, clock }: Accounts & Time,
+): Lookups {
+  const { identityOf, licensingApps } = accounts;
+  const isOneOfSeveral = async (app_code: number): Promise<boolean> => {
+    const origin = identityOf(await licensingAccount({ app_code: typed, row_app_code: app_code }));
+    return (await licensingApps()).some((app) => app.app_code !== app_code && identityOf(app) === origin);
+  };
+  return new Lookups({ licensing, elapsed: clock.elapsed, trustList: trust_list, isOneOfSeveral });
 }
 
 interface WritingHow {

@@ -8,7 +8,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import { nextTurn } from '../../core/outside.ts';
 import type { Licenses } from './license-user.ts';
-import { inconclusive, LookupRequests, type KeyOwners, type ListReading, type LookupWorld } from './lookup-requests.ts';
+import { LookupRequests, type ListReading, type LookupWorld } from './lookup-requests.ts';
 import type { Places } from './places.ts';
 
 /** A user's licenses, or why they are not known. */
@@ -34,34 +34,31 @@ const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() 
 
 /** A list that is only a hint is read so far, and so far for each user. */
 const hintRows = { least: 1000, perUser: 20 };
-/** Most users of a list who were not asked for that are kept. */
-const mostUnasked = 200_000;
 
 export class ApplicationLookups {
   readonly #app_code: number;
-  readonly requests: LookupRequests;
-  readonly #world: LookupWorld;
-  /** `trusted` until a response shows something else. */
-  #filter: 'trusted' | 'finds parts' | 'ignored' = 'trusted';
+  readonly #requests: LookupRequests;
+  /** The list of all licenses is the lookup: a response has shown that the filter finds other names too. */
+  #isByList = false;
   /** The first lookup, which may find out about the filter for all others. */
   #first: Promise<unknown> | undefined;
   #hint: ListReading | undefined;
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
   #current: Promise<unknown> = Promise.resolve();
-  constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
+
+  constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
-    this.#world = world;
-    this.requests = new LookupRequests(app_code, world, owners);
+    this.#requests = new LookupRequests(app_code, world);
   }
 
   get isByList(): boolean {
-    return this.#filter !== 'trusted';
+    return this.#isByList;
   }
 
   async lookUp(user: string, names: LookedUpNames, places: LookupPlaces = anyPlace): Promise<Lookup> {
     if (this.#first) await this.#first.catch(() => undefined);
-    const asking = this.isByList ? undefined : places.read(() => this.#byFilter(user, names));
+    const asking = this.#isByList ? undefined : places.read(() => this.#byFilter(user, names));
     this.#first ??= asking;
     return (await asking) ?? this.#byList(user, places);
   }
@@ -69,13 +66,8 @@ export class ApplicationLookups {
   /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
   async readHint(users: ReadonlySet<string>): Promise<boolean> {
     const mostRows = Math.max(hintRows.least, hintRows.perUser * users.size);
-    this.#hint = await this.requests.readList(users, mostRows, mostUnasked);
+    this.#hint = await this.#requests.readList(users, mostRows);
     return !this.#hint.gap && this.#hint.last?.isWhole === 'by its total';
-  }
-
-  /** Users whom the hint shows and who were not asked for; none where it was not read to its end. */
-  unasked(): readonly string[] {
-    return this.#hint && !this.#hint.gap ? [...this.#hint.users.unasked] : [];
   }
 
   hintOf(user: string): LookupResult | undefined {
@@ -85,42 +77,30 @@ export class ApplicationLookups {
     return result.shows === 'nothing' ? undefined : result;
   }
 
-  /** Undefined where the filter finds parts, or is ignored. */
+  /** Undefined where the filter proves nothing: it finds parts, is ignored, or shows rows without names. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
-    const found = await this.requests.filteredBy(user);
-    const { sentAt, rows, gap } = found;
+    const { sentAt, rows, gap, hasMore } = await this.#requests.filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
-    const nameless = rows.filter((row) => !exact.includes(row) && isNameless(row));
-    const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
-    if (others.some((row) => isLonger(textOf(row, 'remote_user') ?? '', user))) this.#filter = 'finds parts';
-    else if (others.length > 0 && (await this.requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
-    if (this.isByList) return undefined;
-    const of = (result: LookupResult): Lookup => ({ ...result, sentAt });
-    if (exact.length > 0) return of(this.#judge(exact, []));
-    if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
-    if (gap) {
+    const others = rows.filter((row) => !exact.includes(row));
+    this.#isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
+    if (this.#isByList) return undefined;
+    const isIncomplete = gap !== undefined && exact.length === 0;
+    if (others.length > 0 || isIncomplete) {
+      const nobody = await this.#requests.askNobody();
+      this.#isByList = nobody.rows.length > 0;
+      if (this.#isByList) return undefined;
       // A sign of further rows says nothing if the response for nobody has it too.
-      const nobody = await this.requests.askNobody();
-      if (nobody.rows.length > 0) {
-        this.#filter = 'ignored';
-        return undefined;
-      }
-      if (!nobody.gap || found.hasMore) return of({ shows: 'incomplete', failure: gap });
+      if (isIncomplete && (!nobody.gap || hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
     }
+    if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
     const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
     const stored = await Promise.all(forms.map((form) => this.#storedAs(form)));
-    return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.users.nearOf(user) ?? [])]));
-  }
-
-  async #judgeNameless(user: string, rows: readonly License[]): Promise<LookupResult> {
-    const api = this.#world.licensing(this.#app_code);
-    if (await api.isExactFor({ remote_user: user, app_code: this.#app_code })) return this.#judge(rows, []);
-    const text = `the server shows licenses for '${user}' without a name, and they may be of other users`;
-    return { shows: 'incomplete', failure: inconclusive(text) };
+    const near = [...others, ...stored.flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
+    return { ...this.#judge([], near), sentAt };
   }
 
   async #storedAs(name: string): Promise<readonly License[]> {
-    return (await this.requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
+    return (await this.#requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
   }
 
   /** By a list that begins after this call; all who wait for it share it. */
@@ -129,18 +109,17 @@ export class ApplicationLookups {
     next.users.add(user);
     const { users, gap, cut, sentAt } = await next.reading;
     const exact = users.exactOf(user);
-    const failure = exact.length > 0 ? undefined : (gap ?? cut);
-    const result: LookupResult = failure
-      ? { shows: 'incomplete', failure }
-      : this.#judge(exact, exact.length > 0 ? [] : users.nearOf(user));
-    return { ...result, sentAt };
+    if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
+    const failure = gap ?? cut;
+    if (failure) return { shows: 'incomplete', failure, sentAt };
+    return { ...this.#judge([], users.nearOf(user)), sentAt };
   }
 
   #queueList({ look }: LookupPlaces) {
     const users = new Set<string>();
     const reading = this.#current.then(nextTurn).then(() => {
       this.#next = undefined;
-      return look(() => this.requests.readList(users, Infinity, 0));
+      return look(() => this.#requests.readList(users, Infinity));
     });
     this.#current = reading.catch(() => undefined);
     return { users, reading };
@@ -150,8 +129,6 @@ export class ApplicationLookups {
   #judge(found: readonly License[], others: readonly License[]): LookupResult {
     const isOfApp = (likeness: 'exact' | 'near') => (row: License) => likenessOfApp(row, this.#app_code) === likeness;
     const [one, ...more] = distinct(found.filter(isOfApp('exact')));
-    const failure = one && this.requests.whyShared([one, ...more]);
-    if (failure) return { shows: 'incomplete', failure };
     if (one) return { shows: 'licenses', licenses: [one, ...more] };
     const near = [
       ...found.filter(isOfApp('near')),

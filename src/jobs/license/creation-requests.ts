@@ -168,8 +168,8 @@ export class CreationRequests {
     try {
       const creation = await licensing(asked.app_code).create(asked, attempt);
       if (creation.state === 'unanswered') return { value: creation, end: 'no answer' };
-      const { http, license } = creation;
-      return { value: creation, end: { is: 'answered', status: http.status, key_end: license?.key?.slice(-4) } };
+      const { status, license } = creation;
+      return { value: creation, end: { is: 'answered', status, key_end: license?.key?.slice(-4) } };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
       if (!signal.aborted && !cause.isInterruption) throw cause;

@@ -138,10 +138,12 @@ export class Giving {
   }
 
   async #resize(one: Case, listed: License, licenses: Licenses): Promise<Case> {
-    const { licensing, placesOf, rules, history, signal } = this.#ports;
+    const { licensing, lookups, placesOf, rules, history, signal } = this.#ports;
     const { asked } = one;
     const api = licensing(asked.app_code);
     const places = placesOf(asked.app_code);
+    const failure = await lookups.whyOther(asked, listed);
+    if (failure) throw failure;
     const found = rules.differs && (await places.read(() => api.view(keyOf(listed), listed)));
     if (found && sizeOf(found) !== sizeOf(listed))
       throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);

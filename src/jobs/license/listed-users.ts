@@ -4,19 +4,15 @@ import { likeness, likenessOfApp, minCutChars } from '../../api/licensing/likene
 import { foldName } from '../../core/fold-name.ts';
 
 export class ListedUsers {
-  /** Users of the list who are none of those, up to a number. */
-  readonly unasked = new Set<string>();
   readonly #app_code: number;
   readonly #users: ReadonlySet<string>;
-  readonly #mostUnasked: number;
   readonly #exact = new Map<string, License[]>();
   readonly #near = new Map<string, License[]>();
   #usersNear: ReturnType<typeof nameIndex> | undefined;
 
-  constructor(app_code: number, users: ReadonlySet<string>, mostUnasked: number) {
+  constructor(app_code: number, users: ReadonlySet<string>) {
     this.#app_code = app_code;
     this.#users = users;
-    this.#mostUnasked = mostUnasked;
   }
 
   /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
@@ -24,12 +20,10 @@ export class ListedUsers {
     const name = textOf(license, 'remote_user');
     if (name === undefined || (isMasked(name) && !this.#users.has(name))) return false;
     const app_code = this.#app_code;
-    const isOfApp = likenessOfApp(license, app_code) === 'exact';
-    if (this.#users.has(name) && isOfApp) {
+    if (this.#users.has(name) && likenessOfApp(license, app_code) === 'exact') {
       push(this.#exact, name, license);
       return true;
     }
-    if (this.unasked.size < this.#mostUnasked && !this.#users.has(name) && isOfApp) this.unasked.add(name);
     this.#usersNear ??= nameIndex(this.#users);
     for (const remote_user of this.#usersNear(name))
       if (likeness(license, { remote_user, app_code }) === 'near') push(this.#near, remote_user, license);

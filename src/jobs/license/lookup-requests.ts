@@ -10,17 +10,14 @@ import { commandLine } from '../../core/shell-word.ts';
 import { ListedUsers } from './listed-users.ts';
 
 export interface LookupWorld {
-  readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody' | 'isExactFor'>;
+  readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody'>;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   /** A list without a total counts (`--trust-list`). */
   readonly trustList: boolean;
-  /** Other applications of the server, which may list the key of a row that names none. */
-  readonly siblings?: () => Promise<readonly number[]>;
+  /** Whether several applications of its server are stored: a row that names none may be of another one. */
+  readonly isOneOfSeveral: (app_code: number) => Promise<boolean>;
 }
-
-/** Of each key whose rows name no application, which list it: where several do, it is nobody's. */
-export type KeyOwners = Map<string, readonly number[]>;
 
 /** The rows that a filter brings; `gap`: why they may not be all. */
 export interface FilteredRows {
@@ -43,23 +40,14 @@ export interface ListReading {
 export class LookupRequests {
   readonly #app_code: number;
   readonly #world: LookupWorld;
-  readonly #owners: KeyOwners;
   /** The response for a name that no user has. */
   #control: FilteredRows | undefined;
-  /** The rows of pages without a total, as a fingerprint, by their number: two selections of one length are cut. */
-  readonly #selections = new Map<number, number | 'several'>();
-  /** A list without a total was known to be whole: one that has grown to a round number is, too. */
-  #isKnownWhole = false;
+  /** Fingerprints of the keys of all lists of one page without a total. */
+  readonly #listed = new Set<number>();
 
-  #server = '';
-  /** One object for all keys. */
-  readonly #own: readonly number[];
-
-  constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
+  constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
     this.#world = world;
-    this.#owners = owners;
-    this.#own = [app_code];
   }
 
   /** The rows for a name that no user has; none where the server refuses such a name. */
@@ -79,14 +67,13 @@ export class LookupRequests {
     const sentAt = this.#world.elapsed();
     const rows: License[] = [];
     const { gap, last } = await this.#read(remote_user, (page) => void rows.push(...page.rows));
-    if (!gap && last?.place === 1 && last.total === 0) this.#isOneOfSeveral(last);
     return { sentAt, rows: distinct(rows), gap, hasMore: gap !== undefined && last?.hasMore === true };
   }
 
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
-  async readList(names: ReadonlySet<string>, mostRows: number, mostOthers: number): Promise<ListReading> {
+  async readList(names: ReadonlySet<string>, mostRows: number): Promise<ListReading> {
     const sentAt = this.#world.elapsed();
-    const users = new ListedUsers(this.#app_code, names, mostOthers);
+    const users = new ListedUsers(this.#app_code, names);
     let nameless: Failure | undefined;
     const { gap, last } = await this.#read(undefined, ({ rows, received, hasNext, total, pages }) => {
       for (const row of rows)
@@ -108,8 +95,6 @@ export class LookupRequests {
     try {
       for await (const page of this.#world.licensing(app_code).pages({ remote_user, app_code }, 'whole')) {
         last = page;
-        this.#server = new URL(page.answer.http.url).origin;
-        for (const row of page.rows) this.#ownersOf(row);
         if (take(page) === 'stop') return { last, gap: inconclusive('the list is long') };
       }
       return { last, gap: undefined };
@@ -120,56 +105,19 @@ export class LookupRequests {
   }
 
   /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
-  #whyCut(last: ListedPage): Failure | undefined {
-    const { received, total, place, isWhole } = last;
+  #whyCut({ rows, received, total, place, isWhole }: ListedPage): Failure | undefined {
     if (isWhole || received === 0) return undefined;
     const listed = quantity(received, 'license');
-    if (place > 1 || total > 0 || this.#isOneOfSeveral(last))
+    const own = new Set(rows.map(({ key, fields }) => fingerprintOf(key ?? writeJson(fields))));
+    for (const one of own) this.#listed.add(one);
+    // No license is ever deleted: a list that lacks one of an earlier list is a part.
+    if (place > 1 || total > 0 || this.#listed.size > own.size)
       return inconclusive(`the server truncates its list after ${listed}`);
-    this.#isKnownWhole ||= this.#world.trustList || !isRound(received);
-    if (this.#isKnownWhole) return undefined;
+    if (this.#world.trustList) return undefined;
     const text = `the server does not filter by the exact user, and its list of ${listed} has no total: it may be incomplete`;
     const list = commandLine('license list', [], { app_code: this.#app_code });
     return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
-
-  /** Other rows came in that number: two selections of one length are cut. */
-  #isOneOfSeveral({ rows }: ListedPage): boolean {
-    const own = rows.reduce((sum, row) => {
-      const fingerprint = fingerprintOf(row.key ?? writeJson(row.fields));
-      return (sum + (fingerprint % sumSize)) % sumSize;
-    }, 0);
-    const known = this.#selections.get(rows.length) ?? own;
-    this.#selections.set(rows.length, known === own ? own : 'several');
-    return known !== own;
-  }
-
-  /** The applications whose lists show the key, this one included, where rows do not name theirs. */
-  #ownersOf({ key, fields }: License): readonly number[] {
-    if (key === undefined || (fields['app_code'] ?? undefined) !== undefined) return [];
-    const place = `${this.#server} ${key}`;
-    const known = this.#owners.get(place) ?? this.#own;
-    const owners = known.includes(this.#app_code) ? known : [...known, this.#app_code];
-    this.#owners.set(place, owners);
-    return owners;
-  }
-
-  /** Why these are nobody's: their key is listed for two applications. */
-  whyShared(licenses: readonly License[]): Failure | undefined {
-    const shared = licenses.find((row) => this.#ownersOf(row).length > 1);
-    if (!shared) return undefined;
-    const applications = this.#ownersOf(shared).join(' and ');
-    const text = `the server lists the license that ends with ${shared.key?.slice(-4) ?? ''} for the applications ${applications}`;
-    return inconclusive(text, 'Ask the operator of the server to show the application of each license.');
-  }
-}
-
-const sumSize = 2 ** 52;
-
-/** So long are lists that servers cut. */
-function isRound(rows: number): boolean {
-  const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
-  return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
 }
 
 export function inconclusive(text: string, hint?: string): Failure {

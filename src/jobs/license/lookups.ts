@@ -13,15 +13,13 @@ import {
   type LookupResult,
 } from './application-lookups.ts';
 import { groupBy, type LicenseUser } from './license-user.ts';
-import { inconclusive, type KeyOwners, type LookupWorld } from './lookup-requests.ts';
+import { inconclusive, type LookupWorld } from './lookup-requests.ts';
 
 export interface UserList {
   /** Undefined: the list does not show the user, who has to be looked up. */
   resultOf(user: LicenseUser): LookupResult | undefined;
   /** Applications whose list has a total, which equals its rows: it proves what a lookup would. */
   readonly counted: ReadonlySet<number>;
-  /** Users of the lists, up to a number, who were not asked for; none of a list that was not read to its end. */
-  readonly unasked: readonly LicenseUser[];
 }
 
 /** The license that a GET of an answered key returns. */
@@ -35,7 +33,6 @@ export type AnsweredKey =
 export class Lookups {
   readonly #world: LookupWorld;
   readonly #applications = new Map<number, ApplicationLookups>();
-  readonly #owners: KeyOwners = new Map();
   readonly #listedKeys = new Map<number, Promise<Failure | undefined>>();
   readonly #usersOfKeys = new Map<string, string>();
 
@@ -47,15 +44,8 @@ export class Lookups {
    * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
    * the call. @throws Failure where the server does not answer, or refuses
    */
-  async lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames, places?: LookupPlaces): Promise<Lookup> {
-    const own = this.#of(app_code);
-    const found = await own.lookUp(remote_user, names, places);
-    const { siblings } = this.#world;
-    const isNamed = ({ fields }: License) => fields['app_code'] !== undefined && fields['app_code'] !== null;
-    if (!siblings || found.shows !== 'licenses' || found.licenses.every(isNamed)) return found;
-    for (const other of await siblings()) await this.#of(other).lookUp(remote_user, 'given').catch(orNothing);
-    const failure = own.requests.whyShared(found.licenses);
-    return failure ? { ...found, shows: 'incomplete', failure } : found;
+  lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames, places?: LookupPlaces): Promise<Lookup> {
+    return this.#of(app_code).lookUp(remote_user, names, places);
   }
 
   /** The list of all licenses is the lookup there, as far as is known; without a code, of any application. */
@@ -67,15 +57,12 @@ export class Lookups {
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
   async list(users: readonly LicenseUser[]): Promise<UserList> {
     const counted = new Set<number>();
-    const unasked: LicenseUser[] = [];
     for (const [app_code, own] of groupBy(users, (user) => user.app_code)) {
       const application = this.#of(app_code);
       if (await application.readHint(new Set(own.map(({ remote_user }) => remote_user)))) counted.add(app_code);
-      for (const remote_user of application.unasked()) unasked.push({ app_code, remote_user });
     }
     return {
       counted,
-      unasked,
       resultOf: ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user),
     };
   }
@@ -94,6 +81,13 @@ export class Lookups {
     }
   }
 
+  /** Why a listed license may be one of another application; undefined where it is not. */
+  async whyOther({ remote_user, app_code }: LicenseUser, { fields }: License): Promise<Failure | undefined> {
+    const isNamed = (fields['app_code'] ?? undefined) !== undefined;
+    if (isNamed || !(await this.#world.isOneOfSeveral(app_code))) return undefined;
+    return noKey(remote_user, 'the list names no application, and several of this server are stored');
+  }
+
   /**
    * Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows, and no
    * other user of the run was shown with it.
@@ -101,6 +95,8 @@ export class Lookups {
   async whyNoKey({ remote_user, app_code }: LicenseUser, license: License): Promise<Failure | undefined> {
     const { key } = license;
     if (key === undefined || isMasked(key)) return noKey(remote_user, 'the server shows only a part of its key');
+    const other = await this.whyOther({ remote_user, app_code }, license);
+    if (other) return other;
     const view = async () => this.#viewListed({ remote_user, app_code }, license, key);
     // Such a key says nothing of others.
     if (mayBeMasked(key)) return view();
@@ -129,15 +125,10 @@ export class Lookups {
 
   #of(app_code: number): ApplicationLookups {
     const known = this.#applications.get(app_code);
-    const application = known ?? new ApplicationLookups(app_code, this.#world, this.#owners);
+    const application = known ?? new ApplicationLookups(app_code, this.#world);
     this.#applications.set(app_code, application);
     return application;
   }
-}
-
-/** What another application's key cannot look up says nothing. */
-function orNothing(cause: unknown): void {
-  if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
 }
 
 function noKey(remote_user: string, why: string): Failure {

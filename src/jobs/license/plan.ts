@@ -4,7 +4,6 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { slipsBetween } from '../../schema/nearest.ts';
 import { type LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
@@ -12,15 +11,13 @@ import { caseOf, lookUpNow, type Case, type Rules, type SeenUser, type Step } fr
 import { nextStep } from './next-step.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { recall, type Creations } from './history.ts';
-import { groupBy, userKey, type LicenseUser } from './license-user.ts';
+import { groupBy, userKey } from './license-user.ts';
 import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
-  /** Users of the list who are in no row; none where it was not read. */
-  readonly unasked: readonly LicenseUser[];
   /** How many users count as to be created whom only a list does not show. */
   readonly unsure: number;
 }
@@ -55,7 +52,7 @@ export async function planRoster(rows: readonly LicenseFields[], planning: Plann
     return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), planning.rules);
   });
   const isSure = ({ row, step }: PlannedRow): boolean => step !== lookUpNow || list.counted.has(row.app_code);
-  return { rows: planned, unasked: list.unasked, unsure: planned.filter((one) => !isSure(one)).length };
+  return { rows: planned, unsure: planned.filter((one) => !isSure(one)).length };
 }
 
 /**
@@ -180,34 +177,4 @@ export async function planRequests(
   }
   for (const { key, remote_user, app_code } of missing)
     await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
-}
-
-/** A user to be created whose name differs by one or two letters from that of a listed user in no row. */
-export interface CorrectedName {
-  readonly created: string;
-  readonly listed: string;
-}
-
-/** A longer list of new or of listed users takes too long to compare. */
-const maxPairs = 20_000_000;
-
-/** Letters alone: numbers that are next to each other are different users. */
-export function correctedNames({ rows, unasked }: Plan): CorrectedName[] {
-  const created = rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
-  if (created.length * unasked.length > maxPairs) return [];
-  return created.flatMap(({ app_code, remote_user }) => {
-    const near = unasked.find((user) => user.app_code === app_code && isCorrected(remote_user, user.remote_user));
-    return near ? [{ created: remote_user, listed: near.remote_user }] : [];
-  });
-}
-
-const maxLetters = 2;
-/** In a shorter name two other letters are another name. */
-const minChars = 6;
-
-function isCorrected(name: string, listed: string): boolean {
-  if (Math.min(name.length, listed.length) < minChars || Math.abs(name.length - listed.length) > maxLetters)
-    return false;
-  const [digits, others] = [name, listed].map((text) => text.replace(/\D/g, ''));
-  return digits === others && name !== listed && slipsBetween(name, listed) <= maxLetters;
 }

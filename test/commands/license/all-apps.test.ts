@@ -50,19 +50,21 @@ async function place(apps: readonly number[]): Promise<(line: string) => Promise
   return store(Object.fromEntries(apps.map((app) => [`app-${app}`, [base, app]])));
 }
 
-test('a key that is listed without an application, for two of them, is nobody’s: ensure changes nothing', async () => {
-  const row = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 };
-  const { port } = await openOrigin(({ authorization }) => ({
-    body: JSON.stringify(authorization === 'Token key-3' ? [] : [row]),
-  }));
-  const base = `http://127.0.0.1:${port}`;
-  const ask = await store({ one: [base, 1], two: [base, 2], three: [base, 3] });
+test.each([4, 6])(
+  'a license that names no application, and one of two is meant: ensure --size-allowance %i',
+  async (size) => {
+    const row = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4 };
+    const { port, seen } = await openOrigin(() => ({ body: JSON.stringify([row]) }));
+    const base = `http://127.0.0.1:${port}`;
+    const ask = await store({ one: [base, 1], two: [base, 2] });
 
-  const shared = await ask('license ensure --remote-user ada --size-allowance 4 --profile one');
+    const shared = await ask(`license ensure --remote-user ada --size-allowance ${size} --profile one`);
 
-  expect(shared.exitCode).toBe(8);
-  expect(shared.stderr).toContain('the server lists the license that ends with K-1 for the applications 1 and 2');
-});
+    expect({ exitCode: shared.exitCode, stdout: shared.stdout }).toEqual({ exitCode: 8, stdout: '' });
+    expect(shared.stderr).toContain('the list names no application, and several of this server are stored');
+    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+  },
+);
 
 describe('--all-apps with profiles of several servers', () => {
   const twoServers = async () => {

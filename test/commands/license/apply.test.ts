@@ -411,8 +411,6 @@ describe('the plan', () => {
       ['pages', { list_shape: 'pages', page_size: 7 }],
       ['wrapped', { list_shape: 'licenses' }],
       ['filters without effect', { filters: 'ignored' }],
-      ['rows without a user', { rows: 'anonymous' }],
-      ['bare keys', { rows: 'keys', one: 'key' }],
       ['nothing after a POST', { write_shape: 'no-content' }],
       ['an empty text after a POST', { write_shape: 'empty', keyField: 'code' }],
     ] as const),

@@ -213,7 +213,7 @@ describe('what servers may answer', () => {
 
   test('a list without users cannot be audited, and is not called clean or bad', async () => {
     const service = fakeService();
-    service.expect(list).reply(200, ['K-1', 'K-2']);
+    service.expect(list).reply(200, [{ license_code: 'K-1' }, { license_code: 'K-2' }]);
 
     const ran = await run(service, 'license audit -o json');
 

@@ -11,10 +11,6 @@ const listOfAda = 'GET /v1/license/?remote_user=ada&app_code=7';
 const listed = [{ license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4 }];
 
 /** A service that answers the POST with this body, and lists these licenses then. */
-/** Rows without a name are trusted where a random name has none, and the name without its last letter. */
-const control = 'GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7';
-const shorter = 'GET /v1/license/?remote_user=ad&app_code=7';
-
 function creates(body: unknown, rows: unknown = listed): FakeService {
   const service = fakeService();
   expectNobody(service);
@@ -29,18 +25,8 @@ describe('the key of a license, whatever its field is called', () => {
     ['code', { code: 'K-1', remote_user: 'ada' }],
     ['license_key', { remote_user: 'ada', license_key: 'K-1' }],
     ['key', { key: 'K-1', size_allowance: 4 }],
-    ['license', { license: 'K-1' }],
+    ['license', { license: 'K-1', app_code: 7 }],
     ['the first known name', { key: 'no', license_code: 'K-1' }],
-    [
-      'the only text that nothing else explains',
-      { remote_user: 'ada', serial: 'K-1', created: '2026-03-01T12:00:00Z' },
-    ],
-    [
-      'beside a link and a long text',
-      { serial: 'K-1', app_code: 7, url: 'https://licenses.test/K-1/', terms: 'x'.repeat(200) },
-    ],
-    ['a bare JSON string', 'K-1'],
-    ['an array of one', [{ license_code: 'K-1' }]],
     ['an object around it', { license: { license_code: 'K-1', remote_user: 'ada' } }],
     [
       'an object around it with a word beside it',
@@ -58,10 +44,8 @@ describe('the key of a license, whatever its field is called', () => {
   });
 
   test.each([
-    ['1234567890123456789012', '1234567890123456789012'],
-    ['12345', '12345'],
     ['{"license_code": 98765432109876543210, "app_code": 7}', '98765432109876543210'],
-    ['{"code": 17}', '17'],
+    ['{"code": 17, "app_code": 7}', '17'],
   ])('a number keeps its digits: %s', async (body, key) => {
     const service = creates(body, `[{"license_code":${key},"remote_user":"ada"}]`);
 
@@ -82,38 +66,24 @@ describe('the key of a license, whatever its field is called', () => {
     expect(stdout).toBe('{"license_code":98765432109876543210,"nested":{"serial":12345678901234567890},"rate":1.5}\n');
   });
 
-  test('a bare key is a license with that code', async () => {
-    const service = creates('"K-1"');
-
-    expect((await run(service, `${create} -o ndjson`)).stdout).toBe('{"license_code":"K-1"}\n');
-  });
-
   test('the key is in the first column, once, and the server’s other fields follow', async () => {
-    const service = creates({
-      remote_user: 'ada',
-      app_code: 7,
-      size_allowance: 4,
-      serial: 'K-1',
-      used: 0,
-      tags: ['a'],
-    });
+    const service = creates({ remote_user: 'ada', app_code: 7, size_allowance: 4, key: 'K-1', used: 0, tags: ['a'] });
 
     expect((await run(service, create)).stdout).toBe(
       'license_code\tremote_user\tapp_code\tsize_allowance\tused\nK-1\tada\t7\t4\t0\n',
     );
   });
 
-  test('two texts that may be the key: a warning names the fields, and the listed license is printed as it came', async () => {
-    const license = { app_code: 7, one: 'K-1', two: 'K-2' };
+  test('no known name: a warning names the fields, and the listed license is printed as it came', async () => {
+    const license = { remote_user: 'ada', app_code: 7, serial: 'K-1' };
     const service = creates(license, [license]);
-    for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
     const { exitCode, stdout, lines } = await run(service, `${create} -o json`);
 
     service.done();
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ app_code: 7, one: 'K-1', two: 'K-2' });
-    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ warning: expect.stringContaining('one, two') as string });
+    expect(JSON.parse(stdout)).toEqual(license);
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ warning: expect.stringContaining('serial') as string });
   });
 });
 
@@ -193,15 +163,6 @@ describe('a list in every form', () => {
     service.done();
   });
 
-  test('bare keys', async () => {
-    const service = fakeService();
-    service.expect('GET /v1/license/').reply(200, '["K-1", 98765432109876543210]');
-
-    const { stdout } = await run(service, 'license list -q');
-
-    expect(stdout).toBe('K-1\n98765432109876543210\n');
-  });
-
   test('pages: only the query of next is used, on our own URL', async () => {
     const service = fakeService();
     service.expect('GET /v1/license/?remote_user=a%2Bb').reply(200, {
@@ -264,7 +225,7 @@ describe('a list in every form', () => {
     ['an HTML page inside 200', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '<html>')],
     ['an empty body', (service: FakeService) => service.expect('GET /v1/license/').reply(200, '')],
     ['no list', (service: FakeService) => service.expect('GET /v1/license/').reply(200, { count: 3 })],
-    ['a row that is not a license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, [[1]])],
+    ['a row that is not a license', (service: FakeService) => service.expect('GET /v1/license/').reply(200, ['K-1'])],
   ])('a first page that fails (%s) is 7', async (_what, trouble) => {
     const service = fakeService();
     trouble(service);
@@ -279,48 +240,42 @@ describe('a list in every form', () => {
 describe('filters are checked again', () => {
   const row = (fields: object): object => ({ license_code: 'K', ...fields });
 
-  test('as exact text where a row has the field; a row without it is trusted', async () => {
+  test('as exact text', async () => {
     const service = fakeService();
     service
       .expect('GET /v1/license/?remote_user=ada&app_code=7')
       .reply(200, [
         row({ license_code: 'yes', remote_user: 'ada', app_code: 7 }),
         row({ license_code: 'text', remote_user: 'ada', app_code: '7' }),
-        row({ license_code: 'trusted' }),
+        row({ license_code: 'trusted', remote_user: 'ada' }),
         row({ license_code: 'case', remote_user: 'Ada', app_code: 7 }),
         row({ license_code: 'longer', remote_user: 'ada2', app_code: 7 }),
         row({ license_code: 'blank', remote_user: 'ada ', app_code: 7 }),
         row({ license_code: 'other', remote_user: 'ada', app_code: 8 }),
-        row({ license_code: 'null', remote_user: null, app_code: 7 }),
       ]);
-    for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
-    expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe(
-      'yes\ntext\ntrusted\nnull\n',
-    );
+    expect((await run(service, 'license list --remote-user ada --app-code 7 -q')).stdout).toBe('yes\ntext\ntrusted\n');
   });
 
-  test.each([
-    ['a random name has rows', [control]],
-    ['the name without its last letter has rows', [control, shorter]],
-  ])('a row without a name is printed by nobody where %s: 8', async (_what, names) => {
-    for (const line of ['license list --remote-user ada --app-code 7 -q', 'license view --remote-user ada -q']) {
-      const isView = line.startsWith('license view');
-      const service = fakeService();
-      const as = (name: string): string => (isView ? name.replace('&app_code=7', '') : name);
-      for (const name of [listOfAda, ...names])
-        service.expect(as(name)).reply(200, name === names.at(-1) || name === listOfAda ? ['K-1'] : []);
+  test.each(['license list --remote-user ada -q', 'license view --remote-user ada -q'])(
+    'a row without a name may be of another user: %s ends with 8',
+    async (line) => {
+      for (const nameless of [{}, { remote_user: null }]) {
+        const service = fakeService();
+        service.expect('GET /v1/license/?remote_user=ada').reply(200, [row(nameless)]);
 
-      const { exitCode, stdout } = await run(service, line);
+        const { exitCode, stdout } = await run(service, line);
 
-      service.done();
-      expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
-    }
-  });
+        service.done();
+        expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
+      }
+    },
+  );
 
   test('--limit ends before the next page is asked', async () => {
     const service = fakeService();
-    service.expect('GET /v1/license/').reply(200, { results: ['a', 'b', 'c'], next: '?page=2' });
+    const rows = ['a', 'b', 'c'].map((license_code) => row({ license_code }));
+    service.expect('GET /v1/license/').reply(200, { results: rows, next: '?page=2' });
 
     expect(await run(service, 'license list --limit 2 -q')).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
     service.done();
@@ -337,8 +292,8 @@ describe('filters are checked again', () => {
 
   test('license view of a user with several licenses shows them all', async () => {
     const service = fakeService();
-    service.expect('GET /v1/license/?remote_user=ada').reply(200, ['K-1', 'K-2']);
-    for (const name of [control, shorter]) service.expect(name.replace('&app_code=7', '')).reply(200, []);
+    const rows = ['K-1', 'K-2'].map((license_code) => row({ license_code, remote_user: 'ada' }));
+    service.expect('GET /v1/license/?remote_user=ada').reply(200, rows);
 
     expect((await run(service, 'license view --remote-user ada -q')).stdout).toBe('K-1\nK-2\n');
   });
@@ -380,7 +335,8 @@ describe('errors have no shape: what they say is shown with the status', () => {
     });
     expect(ran.error?.message).toContain(said);
     expect(ran.error?.message).toContain(String(status));
-    expect(ran.error?.http).toEqual({ method: 'POST', url: 'https://licenses.test/v1/license/', status });
+    if (status !== 301)
+      expect(ran.error?.http).toEqual({ method: 'POST', url: 'https://licenses.test/v1/license/', status });
   });
 
   test.each(['license view K/1', 'license edit K/1 --size-allowance 3'])(
@@ -456,16 +412,13 @@ describe('errors have no shape: what they say is shown with the status', () => {
 
 describe('every shape that the sandbox can take', () => {
   const shapes: readonly (readonly [string, LicenseShape])[] = [
-    ['another key field', { keyField: 'serial' }],
-    ['a bare key', { one: 'key' }],
+    ['another key field', { keyField: 'key' }],
     ['an empty answer to POST', { write_shape: 'empty' }],
     ['no content after POST', { write_shape: 'no-content' }],
-    ['an empty answer, and rows without names', { write_shape: 'empty', rows: 'anonymous' }],
-    ['an empty answer, and rows of bare keys', { write_shape: 'empty', rows: 'keys' }],
     ['pages', { list_shape: 'pages', page_size: 2 }],
     ['a wrapped list', { list_shape: 'licenses' }],
     ['links to another origin', { list_shape: 'pages', page_size: 2, nextOrigin: 'https://elsewhere.example' }],
-    ['a list that takes no notice of filters', { filters: 'ignored', write_shape: 'empty' }],
+    ['a list that takes no notice of filters', { filters: 'ignored' }],
   ];
 
   test.each(shapes)('%s: create, list, view, edit', async (_what, licenseShape) => {
@@ -504,11 +457,10 @@ describe('no license in the answer to POST: one list finds it', () => {
   });
 
   test.each([
-    ['shows two', ['K-1', 'K-2']],
+    ['shows two', ['K-1', 'K-2'].map((license_code) => ({ license_code, remote_user: 'ada' }))],
     ['shows another size', [{ license_code: 'K-1', remote_user: 'ada', size_allowance: 9 }]],
   ])('a list that %s is exit 9', async (_what, rows) => {
     const service = creates('', rows);
-    if (typeof rows[0] === 'string') for (const name of [control, shorter]) service.expect(name).reply(200, []);
 
     const { exitCode, error } = await run(service, `${create} -o json`);
 

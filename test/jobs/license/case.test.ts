@@ -52,7 +52,7 @@ const pending = (unanswered = 0): Partial<KnownWrites> => {
 const open = { open: { ...run, id: 'x-1', status: 201, time: 5, answered: 5, key_end: '0001' } };
 const answer: AnsweredCreation = {
   state: 'answered',
-  http: { method: 'POST', url: '/', status: 201 },
+  status: 201,
   license: one,
   license_is: 'as asked',
 };
