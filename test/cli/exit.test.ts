@@ -62,7 +62,7 @@ const table: readonly Row[] = [
   {
     what: 'done',
     line: 'license list',
-    plan: (to) => to.expect(licenses).reply(200, ['K']),
+    plan: (to) => to.expect(licenses).reply(200, [{ license_code: 'K' }]),
     exit: 0,
     prints: [{ license_code: 'K' }],
   },
@@ -295,7 +295,7 @@ const table: readonly Row[] = [
     what: 'a later page',
     line: 'license list',
     plan: (to) => {
-      to.expect(licenses).reply(200, { results: ['K'], next: '?p=2' });
+      to.expect(licenses).reply(200, { results: [{ license_code: 'K' }], next: '?p=2' });
       to.expect(`${licenses}?p=2`).reply(500, '{}');
     },
     exit: 8,

@@ -121,7 +121,7 @@ test.each([
   [' --quiet', ''],
 ])('a slow answer is said on a terminal until it comes: license list%s', async (option, said) => {
   const service = fakeService();
-  service.expect('GET /v1/license/').reply(200, ['K']);
+  service.expect('GET /v1/license/').reply(200, [{ license_code: 'K' }]);
   const alarm: typeof realAlarm = (span, ring) => {
     if (span !== 10_000) return realAlarm(span, ring);
     ring();

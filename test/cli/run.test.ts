@@ -7,7 +7,7 @@ import { emptyHome, fakeService, openSandbox, run, runAlone } from '../helpers/r
 
 test('a command that is done cancels the timer of its deadline: the process would wait for it', async () => {
   const service = fakeService();
-  service.expect('GET /v1/license/').reply(200, ['K']);
+  service.expect('GET /v1/license/').reply(200, [{ license_code: 'K' }]);
   const pending = new Set<number>();
   const alarm: typeof realAlarm = (span, ring) => {
     const cancel = realAlarm(span, ring);
