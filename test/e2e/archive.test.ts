@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isWhole, sampleOf } from '../helpers/extent.ts';
@@ -9,17 +8,6 @@ import { openService, preloaded, start, temporaryHome } from './program.ts';
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
 const preload = preloaded('bench/torture/kill-at-disk.cjs');
 const killedAt = (moment: string) => ({ ...preload, KILL_AT: moment, KILL_IN: 'kept' });
-
-function hashesIn(folder: string): Record<string, string> {
-  return Object.fromEntries(
-    readdirSync(folder).map((name) => [
-      name,
-      createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex'),
-    ]),
-  );
-}
 
 const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 7000 }, rateLimit: { perMinute: 100_000 } };
 
@@ -63,58 +51,28 @@ describe('kill -9', needs('signals'), () => {
       expect(`${moment} ${signal ?? code} ${stderr}`).toBe(`${moment} SIGKILL `);
     }
     const last = await start(pull, { env, home }).ended;
-    const before = hashesIn(join(home, 'kept'));
-    const again = await start('archive pull kept -o json', { env, home }).ended;
 
     expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
     const line = 'archive export kept -o ndjson --raw-content';
     const [one, other] = [await start(line, { home }).ended, await start(line, { home: calm }).ended];
     expect(one.stdout.length).toBeGreaterThan(400 * count);
     expect(one.stdout === other.stdout).toBe(true);
-    expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
-    expect(JSON.parse(again.stdout)).toMatchObject({ messages: count, added: 0 });
-    expect(hashesIn(join(home, 'kept'))).toEqual(before);
   });
 });
 
 // Every call of a purge is a moment in the world purge of test/simulation.
-test.each(sampleOf(1, [3, 18, 33, 40, 62, 77, 92, 120]))(
-  'kill -9 of a purge of many topics at step %i of its writing: the same command ends it',
-  needs('signals'),
-  async (step) => {
-    const { sandbox, env } = await openService();
-    sandbox.state.post({ channel: 'firmware', topic: 'boot times', content: '4 s' });
-    const others = sandbox.state
-      .messages()
-      .filter(({ stream_id, subject }) => stream_id !== 2 || !subject.startsWith('b'));
-    const home = temporaryHome();
-    const dies = { ...env, ...killedAt(`${step}:after`), KILL_IN: home };
-    writeFileSync(join(home, 'topics.txt'), 'boot times\nbattery curve\nbootloader 1.4\n');
-    const listed = `topic delete firmware --from ${join(home, 'topics.txt')} --confirm 3 --archive ${join(home, 'kept')} -o json`;
-    const killed = await start(listed, { env: dies, home }).ended;
-    const last = await start(listed, { env, home }).ended;
-
-    expect(killed.signal).toBe('SIGKILL');
-    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    const rows = JSON.parse(last.stdout) as { topic_name: string; deleted: number }[];
-    const counts = Object.fromEntries(rows.map(({ topic_name, deleted }) => [topic_name, deleted]));
-    expect(counts).toEqual({ 'boot times': 1, 'battery curve': 3, 'bootloader 1.4': 6 });
-    expect(sandbox.state.messages()).toEqual(others);
-    for (const name of readdirSync(join(home, 'kept')))
-      expect(readFileSync(join(home, 'kept', name, 'purge.ndjson'), 'utf8')).toContain('"finished"');
-    expect(await start(listed, { env, home }).ended).toMatchObject({ code: 5 });
-  },
-);
-
 test(
   'kill -9 again and again: --confirm of --match also counts what earlier runs deleted',
   needs('signals'),
   async () => {
     const { sandbox, env } = await openService();
     sandbox.state.post({ channel: 'firmware', topic: 'boot times', content: '4 s' });
+    const others = sandbox.state
+      .messages()
+      .filter(({ stream_id, subject }) => stream_id !== 2 || !subject.startsWith('b'));
     const home = temporaryHome();
     const line = `topic delete firmware --match b* --confirm 3 --archive ${join(home, 'kept')} -o json`;
-    for (const step of [18, ...sampleOf(2, [40, 30, 33, 27, 31, 22])]) {
+    for (const step of [18, ...sampleOf(1, [40, 30, 33, 27, 31, 22])]) {
       const dies = { ...env, ...killedAt(`${step}:after`), KILL_IN: home };
       expect((await start(line, { env: dies, home }).ended).signal).toBe('SIGKILL');
     }
@@ -124,6 +82,7 @@ test(
     const rows = JSON.parse(last.stdout) as { topic_name: string; deleted: number }[];
     const counts = Object.fromEntries(rows.map(({ topic_name, deleted }) => [topic_name, deleted]));
     expect(counts).toEqual({ 'boot times': 1, 'battery curve': 3, 'bootloader 1.4': 6 });
+    expect(sandbox.state.messages()).toEqual(others);
     const kept = readdirSync(join(home, 'kept'), { recursive: true, encoding: 'utf8' });
     const parts = kept.filter((name) => /source-\d+\.ndjson$/.test(name));
     const texts = parts.map((name) => readFileSync(join(home, 'kept', name), 'utf8'));
@@ -132,7 +91,7 @@ test(
 );
 
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
-  const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
+  const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1010 } });
   const home = temporaryHome();
   const preload = { ...preloaded('test/e2e/steps.cjs'), STEPS_IN: 'kept', STEPS: join(home, 'steps') };
   const line = 'topic delete firmware bulk --confirm bulk --archive kept';

@@ -50,19 +50,19 @@ test.each(sampleOf(1, rendering))(
   async ({ line, isArchived }) => {
     const content = nested('<blockquote>', '</blockquote>', 100_000);
     const home = temporaryHome();
-    const { env } = await chatOf(content, 190);
-    const again = await chatOf(content, 190);
+    const { env } = await chatOf(content, 40);
+    const again = await chatOf(content, 40);
     if (isArchived) await start('archive pull kept --channel id:1', { env, home }).ended;
-    let deadline = 1;
+    let deadline = 300;
     let late: Done;
     // A busy machine can be so slow that a deadline comes before the beginning: then one of twice the length is tried.
     do {
-      late = await start(`${line} --deadline ${deadline}s`, { env, home }).ended;
+      late = await start(`${line} --deadline ${deadline}ms`, { env, home }).ended;
       deadline *= 2;
     } while (isArchived && late.stdout === '');
     // Rows that were printed make a part; an export has printed its beginning.
     expect(late.code).toBe(isArchived ? 8 : 7);
-    expect(late.stderr).toMatch(/the deadline of \d+s was reached/);
+    expect(late.stderr).toMatch(/the deadline of [\d.m]+s was reached/);
     const run = start(line, { env: again.env, home });
     if (isArchived) run.child.stdout?.once('data', () => run.child.kill('SIGTERM'));
     else {
@@ -75,16 +75,16 @@ test.each(sampleOf(1, rendering))(
 
 test('an expression of jq that never ends is exit 6 at the deadline, and the key was written', async () => {
   const { env } = await openService();
-  let deadline = 1;
+  let deadline = 400;
   let done: Done;
   // A busy machine can be so slow that a deadline comes before the key: then one of twice the length is tried.
   do {
-    const create = `license create --remote-user ada-${deadline} --size-allowance 3 --deadline ${deadline}s`;
+    const create = `license create --remote-user ada-${deadline} --size-allowance 3 --deadline ${deadline}ms`;
     done = await start(`${create} --jq last(repeat(1))`, { env }).ended;
     deadline *= 2;
   } while (done.stdout === '');
   const { code, stdout, stderr } = done;
-  const problem = /did not end: the deadline of [\dms]+ was reached/;
+  const problem = /did not end: the deadline of [\d.ms]+ was reached/;
   expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringMatching(problem) as string });
   expect(JSON.parse(stdout)).toMatchObject({ license_code: expect.any(String) as string });
 });

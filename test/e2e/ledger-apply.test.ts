@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
@@ -22,19 +22,22 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect((await start('ledger init', { env }).ended).code).toBe(0);
     await cluster.query(madeLongAgo);
     const { base_url, apps } = sandbox.licensing;
-    const rows = Array.from({ length: 60 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
-    const machines = await Promise.all(
-      [0, 1].map(async () => {
-        const home = temporaryHome();
-        for (const { app_code, api_key } of apps) {
-          const login = `auth login licensing --base-url ${base_url} --app-code ${app_code} --name app-${app_code}`;
-          await start(`${login} --api-key-stdin --no-check`, { home, stdin: `${api_key}\n` }).ended;
-        }
-        const text = ['remote_user,app_code,size_allowance', ...rows.map((row) => `${row},4`), ''].join('\n');
-        writeFileSync(join(home, 'roster.csv'), text);
-        return () => start('license apply roster.csv -o ndjson --settle 600ms', { env, home, stdin: null });
-      }),
-    );
+    const rows = Array.from({ length: 24 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
+    const machines = [0, 1].map(() => {
+      const home = temporaryHome();
+      const profiles = { version: 1, profiles: Object.fromEntries(apps.map(profileAt(base_url))) };
+      const keys = apps.map(({ app_code, api_key }) => [`app-${app_code}`, { origin: base_url, api_key }] as const);
+      const folder = join(home, '.config/chatelaine');
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      for (const [name, content] of [
+        ['config', profiles],
+        ['credentials', { version: 1, keys: Object.fromEntries(keys) }],
+      ] as const)
+        writeFileSync(join(folder, `${name}.json`), JSON.stringify(content), { mode: 0o600 });
+      const text = ['remote_user,app_code,size_allowance', ...rows.map((row) => `${row},4`), ''].join('\n');
+      writeFileSync(join(home, 'roster.csv'), text);
+      return () => start('license apply roster.csv -o ndjson --settle 600ms', { env, home, stdin: null });
+    });
     const [first, second] = machines;
     if (!first || !second) throw new Error('no machines');
 
@@ -52,3 +55,8 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect(ended[1]?.stdout).toContain('"status":"created"');
   });
 });
+
+const profileAt =
+  (base_url: string) =>
+  ({ app_code }: { readonly app_code: number }) =>
+    [`app-${app_code}`, { kind: 'licensing', base_url, app_code }] as const;

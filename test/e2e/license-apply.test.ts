@@ -97,10 +97,10 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
   test('ends the run with what is left, and the same command resumes when there is room', needs('shell'), async () => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
-    const users = rosterOf(home, 'disk', 200);
+    const users = rosterOf(home, 'disk', 60);
     const state = join(home, '.local/state');
     const script = [
-      `mkdir -p ${state} && mount -t tmpfs -o size=24k tmpfs ${state}`,
+      `mkdir -p ${state} && mount -t tmpfs -o size=12k tmpfs ${state}`,
       'chatelaine license apply roster.csv -o ndjson > first; echo "first:$?"',
       `mount -o remount,size=8m ${state}`,
       'chatelaine license apply roster.csv -o ndjson --settle 300ms > last; echo "last:$?"; wc -l < last; grep -c created first',
@@ -110,7 +110,7 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
     const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
 
     const [first, last, rows, created] = done.stdout.trimEnd().split('\n');
-    expect([first, last, rows]).toEqual(['first:8', 'last:0', '200']);
+    expect([first, last, rows]).toEqual(['first:8', 'last:0', '60']);
     expect(done.stderr).toMatch(/disk full: cannot write \S*/);
     expect(Number(created)).toBeGreaterThan(0);
     expect(holders(sandbox, 'disk')).toEqual(users.toSorted());

@@ -70,16 +70,6 @@ describe('--password', () => {
     expect(output).toContain('paste the key: in the app, Settings, Account & privacy, API key');
     expect(output).not.toContain('wrong horse');
   });
-
-  test.each([
-    ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
-    ['--password --no-input', '--password needs a terminal to ask for it'],
-  ])('%s is exit 2', needs('terminals'), async (words, message) => {
-    const { exitCode, output, requests } = await signIn(words);
-
-    expect({ exitCode, requests }).toEqual({ exitCode: 2, requests: [] });
-    expect(output).toContain(message);
-  });
 });
 
 test('the prompt for a key says where the key is', needs('terminals'), async () => {

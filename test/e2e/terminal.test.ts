@@ -164,7 +164,7 @@ describe('text of a server', () => {
 
   // test/output/formats.test.ts has every format.
   test('moves nothing on a terminal, in no format', needs('terminals'), async () => {
-    const formats = sampleOf(3, generalFormats);
+    const formats = sampleOf(1, generalFormats);
     const { exitCode, output } = await on(formats.map((format) => `${line} -o ${format}`).join(' && '), {
       columns: 300,
     });
@@ -186,12 +186,12 @@ describe('sandbox serve', () => {
 });
 
 describe('license apply', () => {
-  const rows = Array.from({ length: 60 }, (_, index) => `user-${index},4`);
+  const rows = Array.from({ length: 20 }, (_, index) => `user-${index},4`);
 
   test('shows how far it is on one line, and takes it away', needs('terminals'), async () => {
     const home = emptyHome();
     writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows, ''].join('\n'));
-    const { licensing } = await serve({ latency: 20 });
+    const { licensing } = await serve({ latency: 40 });
     const env = {
       CHATELAINE_BASE_URL: licensing.base_url,
       CHATELAINE_API_KEY: key,
@@ -199,13 +199,13 @@ describe('license apply', () => {
       NO_COLOR: '1',
     };
     const { exitCode, output } = await on('chatelaine license apply roster.csv --yes', { home, env });
-    const [, drawn = ''] = /\r?(\[#+\.*\] licenses \d+\/60, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
+    const [, drawn = ''] = /\r?(\[#+\.*\] licenses \d+\/20, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
 
     expect(exitCode).toBe(0);
     expect(drawn.length).toBeGreaterThan(30);
     expect(drawn.length).toBeLessThan(80);
     expect(shown(output)).not.toContain('licenses ');
-    expect(shown(output)).toContain('60 created');
+    expect(shown(output)).toContain('20 created');
   });
 
   test(
@@ -218,7 +218,7 @@ describe('license apply', () => {
       const env = { CHATELAINE_BASE_URL: licensing.base_url, CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '4711' };
       const line = 'chatelaine license apply roster.csv --yes --color never';
       // Two rows and more are a table; a row alone is shown as a record.
-      const { output } = await interrupted(line, /licenses ([2-9]|\d\d)\/60/, { home, env });
+      const { output } = await interrupted(line, /licenses ([2-9]|\d\d)\/20/, { home, env });
 
       const words = shown(output).replace(/\s+/g, ' ');
 
@@ -247,16 +247,13 @@ describe('a question, where standard input is a pipe', () => {
     return { env, home: emptyHome(), state, created: () => state.licenses().length - before };
   }
 
-  test.each([
-    ['n', 130, 0],
-    ['y', 0, 2],
-  ])('is asked at the terminal: %s', needs('terminals'), async (typed, exitCode, created) => {
+  test('is asked at the terminal', needs('terminals'), async () => {
     const at = await licensed();
     const run = openTerminal(apply, at);
     await run.shows(/2 to create on .* \[y\/N\]/s);
     expect(at.created()).toBe(0);
-    run.type(`${typed}\r`);
-    expect([(await run.ended).exitCode, at.created()]).toEqual([exitCode, created]);
+    run.type('y\r');
+    expect([(await run.ended).exitCode, at.created()]).toEqual([0, 2]);
   });
 
   test('is asked behind a roster that was typed at the same terminal', needs('terminals'), async () => {
@@ -270,7 +267,7 @@ describe('a question, where standard input is a pipe', () => {
   });
 
   test.each(
-    sampleOf<[string, string, Record<string, string>]>(2, [
+    sampleOf<[string, string, Record<string, string>]>(1, [
       ['in a CI', apply, { CI: 'true' }],
       ['where standard error is a file', `${apply} 2>said`, {}],
       ['with --no-input', `${apply} --no-input`, {}],

@@ -61,6 +61,24 @@ test.each([
   expect(stderr).toContain(`${what} 'y' is not a URL\nhint: Write it as in https://example.com.`);
 });
 
+test('an endless key on standard input is refused, and its first line suffices', async () => {
+  const login = `auth login licensing --base-url ${url} --app-code 7 --no-check --api-key-stdin`;
+  expect(await runAlone(login, { stdin: 'key-of-the-test-123\n'.repeat(5000) })).toMatchObject({ exitCode: 0 });
+  const endless = await runAlone(login, { stdin: 'k'.repeat(70_000) });
+  expect(endless.exitCode).toBe(2);
+  expect(endless.stderr).toContain('standard input: it is larger than 64 KiB');
+});
+
+test.each([
+  ['--password --api-key-stdin', 'give one of --password, --api-key-stdin, --api-key-file and --key-command'],
+  ['--password --no-input', '--password needs a terminal to ask for it'],
+])('%s is exit 2', async (words, message) => {
+  const line = `auth login chat --site ${url} --email ada@chat.test ${words}`;
+  const { exitCode, stderr } = await runAlone(line, { tty: true });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(message);
+});
+
 describe('--ca-file', () => {
   const kept = (home: string): unknown =>
     (JSON.parse(config(home)) as { profiles: { prod: { ca_file?: string } } }).profiles.prod.ca_file;
