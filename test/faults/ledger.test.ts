@@ -64,7 +64,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
   );
 
   // Every statement and moment is drawn in the world ledger of test/simulation.
-  test.each(sampleOf(8, cuts))(
+  test.each(sampleOf(3, cuts))(
     'a $how $when the server has the statement that $what: no second license, and no hang',
     async ({ at, time, when, how }) => {
       const sandbox = await openSandbox();
@@ -156,7 +156,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     const sandbox = await openSandbox();
     const home = emptyHome();
     const roster = join(home, 'roster.csv');
-    const users = Array.from({ length: 24 }, (_, index) => `row-${index}`);
+    const users = Array.from({ length: 10 }, (_, index) => `row-${index}`);
     writeFileSync(roster, ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'));
     // The session that was cut leaves requests that end at their time limit at the latest.
     const apply = ['license', 'apply', roster, '--settle', '100ms', '--timeout', '2s', '-o', 'json'];

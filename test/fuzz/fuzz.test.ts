@@ -10,7 +10,7 @@ import { lineCases, tryLine } from './lines.ts';
 /** The short form; scripts/fuzz.js sets larger sizes. The seed and the number of a case alone decide what it is. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 /** Of each of the two kinds. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 30));
+const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 15));
 const only = process.env['FUZZ_CASE'];
 const unlimited = 3_600_000;
 

@@ -3,7 +3,7 @@ import { isWhole } from '../helpers/extent.ts';
 import { parsers, type Parser } from './parsers.ts';
 
 /** FUZZ_SECONDS: CPU time for all parsers together; `node scripts/fuzz.js parsers` sets more. */
-const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 1)) * 1000) / Object.keys(parsers).length;
+const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 0.4)) * 1000) / Object.keys(parsers).length;
 let state = Number(process.env['FUZZ_SEED'] ?? 1);
 
 /** Seeded, uniform in [0, below). */

@@ -266,7 +266,7 @@ describe('many processes', () => {
   afterAll(() => program.remove());
 
   // The simulation has the kills and power cuts of it (test/simulation, the world sign-in).
-  const savers = isWhole ? 50 : 5;
+  const savers = isWhole ? 50 : 3;
 
   test(`${savers} that save at once lose nothing`, async () => {
     const host = place();

@@ -14,7 +14,7 @@ import { chanceOf } from '../../simulation/chance.ts';
 import { createLedgerMemory } from '../../simulation/ledger-memory.ts';
 import { systemIn } from '../system.ts';
 
-const orders = isWhole ? 200 : 10;
+const orders = isWhole ? 200 : 4;
 const names = ['ada', 'Ada', 'ben', 'cyd'];
 const user = (remote_user: string) => ({ app_code: 7, remote_user });
 const asked: AskedWrite = { kind: 'creation', app_code: 7, settle: 3_600_000, unanswered: 0, isFirst: true };
