@@ -5,13 +5,12 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { namesInList, nameThatIsThere, otherReading } from '../../core/tsv.ts';
+import { namesInList } from '../../core/tsv.ts';
 import {
   findChannel,
   labelOf,
   listTopics,
   topicListLine,
-  topicNamesIn,
   type Channel,
   type Topic,
 } from '../../jobs/topic/find-channel.ts';
@@ -122,22 +121,15 @@ export async function namedTopics(
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
   const names = match
     ? await namesThatMatch(chat, channel, { ...naming, match }, before, { holds, root }, context)
-    : await namesThere(chat, channel, listed);
+    : listed;
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
 function namesInFile(file: string, text: string): readonly string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const names = namesInList(lines, ['topic_name'], 'keep');
+  const names = namesInList(lines, ['topic_name']);
   if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
   return names;
-}
-
-/** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
-async function namesThere(chat: NamingChat, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
-  const isDoubtful = names.some((name) => otherReading(name) !== undefined);
-  const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
-  return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
 }
 
 async function namesThatMatch(
