@@ -66,4 +66,4 @@ function rulesOf({ flag: _flag, short: _short, rare, ...rules }: Field): object 
 }
 
 /** Rules that are not of an option's values. */
-const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header', 'see']);
+const ofProfiles: ReadonlySet<string> = new Set(['read', 'environment', 'alone', 'header', 'see']);

@@ -6,8 +6,6 @@ import { readBaseUrl, readSite, refuseQuoted } from './url.ts';
 
 /** A row of a profile. Options, checks, files, credentials, variables and headers are loops over the rows. */
 export type ProfileField = Field & {
-  /** The question of `auth login` where the option is not typed; it offers what the named profile has. */
-  readonly question?: string;
   /** Help of the variable that gives the value to a credential of the environment; it is named by `variableOf`. */
   readonly environment?: string;
   /** The variable means something without the others, so that it neither begins nor completes a credential. */
@@ -26,13 +24,11 @@ export const accountFields = {
       required: true,
       ...textField('URL', 'Licensing: URL of the API, without /v1'),
       read: readBaseUrl,
-      question: 'URL of the licensing API:',
       environment: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
     },
     app_code: {
       ...licenseFields.app_code,
       help: 'Licensing: code of the application',
-      question: 'Code of the application:',
       environment: 'Code of the application; alone it acts as --app-code',
       alone: true,
     },
@@ -42,14 +38,12 @@ export const accountFields = {
       required: true,
       ...textField('URL', 'Chat: URL of the organization'),
       read: readSite,
-      question: 'URL of the chat organization:',
       environment: 'URL of the chat organization; with e-mail and key it is a complete credential',
     },
     email: {
       required: true,
       ...textField('E-MAIL', 'Chat: address of the account'),
       read: readEmail,
-      question: 'E-mail address of the account:',
       environment: 'E-mail address of the chat account',
     },
   },

@@ -44,36 +44,6 @@ describe('the key of auth login', () => {
   );
 });
 
-describe('auth login without options', () => {
-  test('asks for everything, and for nothing that the profile of that name has', needs('terminals'), async () => {
-    const { licensing } = await serve();
-    const home = emptyHome();
-    const first = openTerminal('chatelaine auth login', { home });
-    await first.shows(/licensing or chat\?/);
-    // The beginning of a choice is enough.
-    first.type('l\r');
-    await first.shows(/URL of the licensing API:/);
-    first.type(`${licensing.base_url}\r`);
-    await first.shows(/Code of the application:/);
-    first.type('4711\r');
-    await first.shows(/API key:/);
-    first.type('a-wrong-key\r');
-    const refused = await first.ended;
-    expect(refused.exitCode).toBe(4);
-    expect(refused.output).toContain('Nothing was stored.');
-    expect((await on('chatelaine auth list', { home })).output).not.toContain('app-4711');
-
-    const second = openTerminal('chatelaine auth login licensing --name one', { home });
-    await second.shows(/URL of the licensing API:/);
-    second.type(`${licensing.base_url}\r`);
-    await second.shows(/Code of the application:/);
-    second.type('4711\r');
-    await second.shows(/API key:/);
-    second.type(`${key}\r`);
-    expect((await second.ended).exitCode).toBe(0);
-  });
-});
-
 describe('topic delete', () => {
   const line = "chatelaine --sandbox topic delete social 'friday cake' --no-archive";
 

@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
-import { flagField, textField, optional, readField } from '../../schema/field.ts';
+import { alternatives, flagField, textField, optional } from '../../schema/field.ts';
 import {
   accountFields,
   keyCommand,
@@ -10,19 +10,16 @@ import {
   headerFile,
   kinds,
   urlOf,
-  type ProfileField,
 } from '../../schema/profile.ts';
-import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Terminal } from '../context.ts';
 import { headersFrom, hostName, inPlaceOf, keyPlaces, readKey, storeProfile, typedName } from './account.ts';
 
 const kindField = {
   kind: 'string',
   choices: namesIn(kinds),
   placeholder: namesIn(kinds).join('|'),
-  help: 'What the credential is for (prompted for on a terminal)',
+  help: 'What the credential is for; --name of a stored profile says it too',
 } as const;
 
 const settings = { ...profileSettings.licensing, ...profileSettings.chat };
@@ -31,7 +28,7 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal the command prompts for what you leave out. If a profile of that name is stored, it keeps its URL and account, the --ca-file, the headers, and ' +
+    'If a profile of that name is stored, it keeps its URL and account, the --ca-file, the headers, and ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless you give them; an empty value removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
     'To rotate a key, give --name of the stored profile: auth login --name prod prompts for the new key only, or reads it with --api-key-stdin.',
@@ -71,12 +68,18 @@ export default command({
       throw usage('--api-key-stdin and --header-file - both read standard input');
     const name = typedName(given, context);
     const stored = name === undefined ? undefined : await context.accounts.profiles().find(name);
-    const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
+    const chosen = kind ?? stored?.kind;
+    if (chosen === undefined)
+      throw usage(
+        `${name === undefined ? '' : `there is no profile '${name}', and for a new one `}kind is required: ${alternatives(kindField.choices)}`,
+        'See chatelaine auth login --help.',
+      );
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Only the stored profile of that name has what is not typed: another's server must not get the key.
     const storedValues: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
-    const values = { ...words, ...(await askMissing(chosen, { ...storedValues, ...words }, context)) };
-    const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
+    const account = namesIn<object>(accountFields[chosen]).map((field) => [field, storedValues[field]] as const);
+    const values = { ...Object.fromEntries(account), ...defined(words), key_command };
+    const profile = await inPlaceOf(candidateOf(chosen, name, values), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
       context.say(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
@@ -107,35 +110,4 @@ function candidateOf(kind: Kind, name: string | undefined, values: ProfileInput)
 
 function flagsOf(names: readonly string[]): string[] {
   return names.map((name) => `--${name.replaceAll('_', '-')}`);
-}
-
-/** Asks what the credential is for. @throws Failure usage where nobody can be asked */
-async function askKind(person: Terminal & Accounts & Invocation, profile: string | undefined) {
-  const names = kindField.choices.join(' or ');
-  if (!person.terminal.canAsk()) {
-    const [near] = profile === undefined ? [] : nearNames(profile, await person.accounts.profiles().names());
-    const why = profile === undefined ? '' : `there is no profile '${profile}', and for a new one `;
-    const renewal = near === undefined ? undefined : `If you mean '${near}': ${person.again({ name: near })}`;
-    throw usage(`${why}kind is required: ${names}`, renewal ?? 'See chatelaine auth login --help.');
-  }
-  const read = (text: string): Kind => {
-    const begun = kindField.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase()));
-    return begun ?? readField('kind', kindField, text);
-  };
-  return answer(`What is the key for: ${names}?`, read, person);
-}
-
-/** What names the account: what is known of it, the rest is asked on a terminal. @throws Failure usage */
-async function askMissing(kind: Kind, givenValues: ProfileInput, person: Terminal): Promise<ProfileInput> {
-  const answers: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
-    const isAsked = givenValues[name] === undefined && field.question !== undefined && person.terminal.canAsk();
-    const read = (text: string) => readField(name, field, text);
-    answers[name] = isAsked ? await answer(field.question, read, person) : givenValues[name];
-  }
-  return answers;
-}
-
-async function answer<T>(question: string, read: (text: string) => T, { terminal }: Terminal): Promise<T> {
-  return read((await terminal.ask(question)).trim());
 }

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyHome, runAlone } from '../../helpers/run.ts';
-import { licensingUrl } from '../../helpers/service.ts';
 import { needs } from '../../helpers/needs.ts';
 
 const url = 'http://127.0.0.1:1';
@@ -40,25 +39,14 @@ test('--name of a stored profile asks for nothing that is stored', async () => {
 });
 
 test.each([
-  ['a new name', '--name new'],
-  ['no name', ''],
-])('%s is asked for everything: nothing comes from another profile', async (_what, name) => {
-  const home = await stored();
-  const line = `auth login licensing ${name} --no-check --api-key-file ${keyFile()}`;
-  const { exitCode, stderr } = await runAlone(line, { home, tty: true, answers: [licensingUrl, '9'] });
-  expect(exitCode).toBe(0);
-  expect(stderr).toContain('URL of the licensing API:');
-  expect(stderr).toContain('Code of the application:');
-  expect(stderr).not.toContain(url);
-});
-
-test.each([
-  ['licensing', 'the base URL'],
-  ['chat', 'the site'],
-])('a word is no URL: a terminal says what one is (%s)', async (kind, what) => {
-  const { exitCode, stderr } = await runAlone(`auth login ${kind} --no-check`, { tty: true, answers: ['y'] });
+  ['licensing', '--name new', 'auth login licensing needs --base-url and --app-code'],
+  ['chat', '', 'auth login chat needs --site and --email'],
+  ['', '--name new', "there is no profile 'new', and for a new one kind is required: licensing or chat"],
+])('what is left out is named: auth login %s %s', async (kind, name, message) => {
+  const line = `auth login ${kind} ${name} --no-check --api-key-file ${keyFile()}`;
+  const { exitCode, stderr } = await runAlone(line, { home: await stored(), tty: true, answers: [] });
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(`${what} 'y' is not a URL\nhint: Write it as in https://example.com.`);
+  expect(stderr).toContain(message);
 });
 
 test('an endless key on standard input is refused, and its first line suffices', async () => {
