@@ -19,9 +19,6 @@ test.each([
   ['license help', 'license --help'],
   ['license help create', 'license create --help'],
   ['help', '--help'],
-  ['help retire', 'license retire --help'],
-  ['help delete topic', 'topic delete --help'],
-  ['help pull archive', 'archive pull --help'],
   ['help exit code 8', 'help 8'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
@@ -79,19 +76,10 @@ test.each([
     '--output: messages fetch cannot write html',
     'Use archive pull, then archive export DIR -o html --to FILE',
   ],
-  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
-  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
-  ['license list --output xlsx', `--output: 'xlsx' is not one of ${generalFormats.join(', ')}`, 'Did you mean excel?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
-  [
-    'topic delete general --sender ada',
-    'unknown option --sender',
-    'The API deletes complete topics only, not messages by sender or time.',
-  ],
-  ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'archive export kitchen',
     '--output is required: ndjson, csv, excel, excel-semicolon, text, html',
