@@ -3,7 +3,7 @@ import { command } from './command.ts';
 
 /**
  * One script for each shell. On TAB it asks `chatelaine __complete`: the first line says what the word can be (words,
- * open words that continue after `=`, files, folders), the others are the words. Nothing typed is expanded or run.
+ * files, folders), the others are the words. Nothing typed is expanded or run.
  */
 const completionScripts = {
   bash: `# Completion of chatelaine for bash, with and without the package bash-completion.
@@ -14,7 +14,6 @@ _chatelaine() {
     if [ -z "$kind" ]; then kind=$line; else COMPREPLY+=("$line"); fi
   done < <(command chatelaine __complete bash "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
   case $kind in
-    open) compopt -o nospace ;;
     files) compopt -o default ;;
     folders) compopt -o dirnames ;;
   esac 2>/dev/null
@@ -38,7 +37,6 @@ _chatelaine() {
     files|folders)
       [[ $PREFIX == --*=* ]] && { IPREFIX+=\${PREFIX%%=*}=; PREFIX=\${PREFIX#*=} }
       if [[ $kind == folders ]]; then _files -/; else _files; fi ;;
-    open) _describe -V chatelaine offers -S '' ;;
     words) (( $#offers )) && _describe -V chatelaine offers ;;
   esac
 }
@@ -94,8 +92,8 @@ Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
 
 export default command({
   about: [
-    'TAB then completes commands, options and their values, names and values of settings, stored profiles, ' +
-      'and files where a file is expected. It never runs what you typed, and sends no request.',
+    'TAB then completes commands, options and their values, stored profiles, and files where a file is expected. ' +
+      'It never runs what you typed, and sends no request.',
   ],
   input: {
     title: 'Installation',

@@ -26,15 +26,12 @@ interface Shape {
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
   readonly level?: number;
-  /** Offers of completion beside the choices: these words, or what the tables and this machine know. */
-  readonly suggest?: Suggestion | readonly string[];
+  /** Offers of completion beside the choices: these words, or the names of the stored profiles. */
+  readonly suggest?: 'profiles' | readonly string[];
 }
 
 /** `chatelaine help GUIDE` explains the options that few need. */
 export type Guide = 'fetching' | 'never-two' | 'sheets';
-
-/** Words that completion looks up; `assignments` are NAME=VALUE of settings. */
-type Suggestion = 'assignments' | 'profiles' | 'settings';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

@@ -60,7 +60,6 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine license list -o js\t', '[license][list][-o][json]'],
   ['chatelaine license list --output=js\t', '[license][list][--output=json]'],
   ['chatelaine --color=nev\tdoc\t', '[--color=never][doctor]'],
-  ['chatelaine settings set color_sch\tdar\t', '[settings][set][color_scheme=dark]'],
   ['chatelaine view pin narrow/is/st\t', '[view][pin][narrow/is/starred]'],
   ['chatelaine auth use pro\t', '[auth][use][prod]'],
   ['chatelaine license apply ros\t', '[license][apply][roster one.csv]'],

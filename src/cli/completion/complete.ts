@@ -1,6 +1,4 @@
-import { namesIn } from '../../core/table-names.ts';
-import { namedValues, type Field } from '../../schema/field.ts';
-import { settings } from '../../schema/settings.ts';
+import type { Field } from '../../schema/field.ts';
 
 /** The part of `commands -o json` that completion reads. The build keeps it in dist/commands.json. */
 export interface Surface {
@@ -25,10 +23,9 @@ type TextField = Extract<Field, { readonly kind: 'string' }>;
 type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'choices' | 'suggest'> & {
   readonly name: string;
   readonly kind: string;
-  readonly names?: Readonly<Record<string, number>>;
 };
 
-type SurfaceOption = SurfaceField & Pick<TextField, 'short' | 'negatable'> & { readonly option: string };
+type SurfaceOption = SurfaceField & Pick<TextField, 'short'> & { readonly option: string };
 
 /** A word that completion offers, and what it means; the text is empty where nothing is to be said. */
 export interface Offer {
@@ -64,8 +61,6 @@ interface TypedWords {
   readonly command: SurfaceCommand | undefined;
   /** Own and global ones; a command's own comes first. */
   readonly options: readonly SurfaceOption[];
-  /** Options that were typed. */
-  readonly given: ReadonlySet<SurfaceOption>;
   /** The option whose value comes next. */
   readonly pending: SurfaceOption | undefined;
   readonly typed: readonly string[];
@@ -75,7 +70,6 @@ interface TypedWords {
 /** Reads the words of a line before the cursor, without the program's name; undefined where they name no command. */
 function readLine(surface: Surface, words: readonly string[]): TypedWords | undefined {
   const [path, typed]: [string[], string[]] = [[], []];
-  const given = new Set<SurfaceOption>();
   let pending: SurfaceOption | undefined;
   let isEnded = false;
   for (const word of words[0] === 'help' ? words.slice(1) : words) {
@@ -84,51 +78,41 @@ function readLine(surface: Surface, words: readonly string[]): TypedWords | unde
     else if (!isEnded && word === '--') isEnded = true;
     else if (!isEnded && /^-./.test(word)) {
       // Of letters in one word the last one may have a value behind it.
-      const spellings = word.startsWith('--')
-        ? [word.replace(/=.*/s, '')]
-        : Array.from(word.slice(1), (one) => `-${one}`);
-      const found = spellings.map((one) => optionNamed(optionsAt(surface, path), one));
-      for (const option of found) if (option) given.add(option);
-      const valued = found.findIndex((option) => option && option.kind !== 'boolean');
-      pending = valued === found.length - 1 && !word.includes('=') ? found[valued] : undefined;
+      const spelling = word.startsWith('--') ? word : `-${word.at(-1) ?? ''}`;
+      const option = optionsAt(surface, path).find((one) => one.option === spelling || one.short === spelling);
+      pending = option?.kind === 'boolean' ? undefined : option;
     } else if (typed.length === 0 && surface.commands.some(({ name }) => `${name} `.startsWith(`${start} `)))
       path.push(word);
     else if (path.length === 0) return undefined;
     else typed.push(word);
   }
   const command = surface.commands.find(({ name }) => name === path.join(' '));
-  return { path, command, options: optionsAt(surface, path), given, pending, typed, isEnded };
+  return { path, command, options: optionsAt(surface, path), pending, typed, isEnded };
 }
 
 function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceOption[] {
-  const nounOptions = surface.commands.find(({ name }) => name === path.join(' '))?.options ?? [];
-  const names = new Set(nounOptions.map(({ option }) => option));
-  return [...nounOptions, ...surface.options.filter(({ option }) => !names.has(option))];
-}
-
-function optionNamed(options: readonly SurfaceOption[], spelling: string): SurfaceOption | undefined {
-  const positive = spelling.replace(/^--no-/, '--');
-  return options.find(({ option, short }) => option === spelling || short === spelling || option === positive);
+  const own = surface.commands.find(({ name }) => name === path.join(' '))?.options ?? [];
+  return [...own, ...surface.options.filter(({ option }) => own.every((one) => one.option !== option))];
 }
 
 function at(surface: Surface, line: TypedWords, current: string, profiles: ProfileNames): Completion {
   const { pending, isEnded, options, command, typed } = line;
-  if (pending) return valueAt(pending, current, line, profiles);
-  const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
+  if (pending) return valueAt(pending, line, profiles);
+  const [, flag] = isEnded ? [] : (/^(--[^=]+)=/.exec(current) ?? []);
   if (flag !== undefined) {
     const option = options.find((known) => known.option === flag);
-    const found = option ? valueAt(option, text, line, profiles) : { kind: 'words' as const, offers: [] };
+    const found = option ? valueAt(option, line, profiles) : ({ kind: 'words', offers: [] } as const);
     return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
   }
-  if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(line, options) };
+  if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(options) };
   const verbs = typed.length === 0 ? commandOffers(surface, line.path) : [];
   const args = command?.arguments ?? [];
   const argument = args[typed.length] ?? (args.at(-1)?.many ? args.at(-1) : undefined);
   if (argument) {
-    const found = valueAt(argument, current, line, profiles);
+    const found = valueAt(argument, line, profiles);
     return { ...found, offers: [...verbs, ...found.offers] };
   }
-  const optionsHere = command && !isEnded ? optionOffers(line, command.options) : [];
+  const optionsHere = command && !isEnded ? optionOffers(command.options) : [];
   return { kind: 'words', offers: verbs.length > 0 ? verbs : optionsHere };
 }
 
@@ -143,47 +127,16 @@ function commandOffers(surface: Surface, path: readonly string[]): Offer[] {
   }));
 }
 
-function optionOffers({ given }: TypedWords, options: readonly SurfaceOption[]): Offer[] {
-  return options
-    .filter((option) => option.many === true || !given.has(option))
-    .flatMap(({ option, negatable, help: text }) => [
-      { word: option, text },
-      ...(negatable ? [{ word: option.replace('--', '--no-'), text: `Not: ${text}` }] : []),
-    ]);
+function optionOffers(options: readonly SurfaceOption[]): Offer[] {
+  return options.map(({ option, help: text }) => ({ word: option, text }));
 }
 
-function valueAt(field: SurfaceField, text: string, line: TypedWords, profiles: ProfileNames): Completion {
-  const { placeholder = '' } = field;
+function valueAt(field: SurfaceField, { command }: TypedWords, profiles: ProfileNames): Completion {
+  const { name, placeholder = '', choices, suggest = [] } = field;
   if (placeholder === 'DIR') return { kind: 'folders', offers: [] };
   if (placeholder === 'FILE' || placeholder === 'PATH') return { kind: 'files', offers: [] };
-  const words = ofCommand(field, line);
-  return { kind: 'words', offers: words ? plainly(words) : valuesOf(field, text, profiles) };
-}
-
-/** The values of a global option that depend on the command: its formats. */
-function ofCommand(field: SurfaceField, { command }: TypedWords): readonly string[] | undefined {
-  if (!command || command.options.some((option) => option === field)) return undefined;
-  return field.name === 'output' ? [...(field.choices ?? []), ...command.formats] : undefined;
-}
-
-function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, profiles: ProfileNames) {
-  if (choices) return plainly(choices);
-  if (names) return namedValues({ names }).map(({ name, value }) => ({ word: name, text: String(value) }));
-  if (suggest === 'assignments') return assignments(current);
-  if (suggest === 'settings') return plainly(namesIn(settings));
-  return plainly(suggest === 'profiles' ? profiles() : (suggest ?? []));
-}
-
-function plainly(words: readonly string[]): Offer[] {
-  return words.map((word) => ({ word, text: '' }));
-}
-
-/** `color_scheme=` and then its values; a password is never written behind its name. */
-function assignments(current: string): Offer[] {
-  return Object.entries<Field>(settings).flatMap(([name, field]) => {
-    const { kind, help: text } = field;
-    if (!current.startsWith(`${name}=`)) return [{ word: kind === 'secret' ? name : `${name}=`, text }];
-    const values = kind === 'boolean' ? plainly(['true', 'false']) : valuesOf({ ...field }, '', () => []);
-    return values.map((offer) => ({ ...offer, word: `${name}=${offer.word}` }));
-  });
+  const isOwn = command?.options.some((option) => option === field) === true;
+  const formats = name === 'output' && !isOwn ? (command?.formats ?? []) : [];
+  const words = choices ? [...choices, ...formats] : suggest === 'profiles' ? profiles() : suggest;
+  return { kind: 'words', offers: words.map((word) => ({ word, text: '' })) };
 }

@@ -49,7 +49,6 @@ function unquoted(word: string): string {
 
 /** The answer to a script: its first line says what the word can be, each other line is an offer. */
 export function answerFor(shell: string, { kind, offers }: Completion, kept: number): string {
-  const isOpen = offers.some(({ word }) => word.endsWith('='));
   const lines = offers.map(({ word, text }) => {
     if (shell === 'bash') return word.slice(kept);
     const meaning = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
@@ -57,7 +56,7 @@ export function answerFor(shell: string, { kind, offers }: Completion, kept: num
     const [offered, separator] = shell === 'zsh' ? [word.replaceAll(':', '\\:'), ':'] : [word, '\t'];
     return meaning === '' ? offered : `${offered}${separator}${meaning}`;
   });
-  return [isOpen ? 'open' : kind, ...lines, ''].join('\n');
+  return [kind, ...lines, ''].join('\n');
 }
 
 const longest = 72;

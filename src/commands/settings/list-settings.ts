@@ -39,7 +39,7 @@ export default command({
 
 export const describeOne = command({
   args: {
-    name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'settings', help: 'Name of the setting' },
+    name: { kind: 'string', required: true, placeholder: 'NAME', help: 'Name of the setting' },
   },
   examples: ['chatelaine settings describe color_scheme'],
 

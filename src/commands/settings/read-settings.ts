@@ -11,7 +11,7 @@ export default command({
     'Sends one request outside the specification (POST /register), whose event queue is removed afterwards.',
   ],
   args: {
-    name: { kind: 'string', many: true, placeholder: 'NAME', suggest: 'settings', help: 'Only these settings' },
+    name: { kind: 'string', many: true, placeholder: 'NAME', help: 'Only these settings' },
   },
   examples: ['chatelaine settings get', 'chatelaine settings get color_scheme timezone -o json'],
 

@@ -15,7 +15,7 @@ export default command({
     'Passwords are never arguments: give the bare names old_password new_password to be prompted for them, or use --from.',
   ],
   args: {
-    setting: { ...textField('NAME=VALUE', 'A setting and its value'), many: true, suggest: 'assignments' },
+    setting: { ...textField('NAME=VALUE', 'A setting and its value'), many: true },
   },
   options: {
     from: textField('FILE', 'Read settings from a file of NAME=VALUE lines; - is standard input'),

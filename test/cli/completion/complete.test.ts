@@ -33,11 +33,9 @@ describe('the word at the cursor', () => {
     ['first-activation ', ['audit']],
     ['first-activation D4:22:CD:00:03:01 ', []],
     ['license create --remote', ['--remote-user']],
-    ['license create --remote-user ada --remote', []],
     ['license create ', ['--remote-user', '--app-code', '--size-allowance', '--settle']],
     ['messages fetch --is dm --is st', ['starred']],
     ['messages fetch --in', ['--in', '--include-anchor', '--input']],
-    ['messages fetch --no-in', ['--no-include-anchor', '--no-input']],
     ['license list -o ', generalFormats],
     ['messages fetch -o t', [...generalFormats.filter((name) => name.startsWith('t')), 'text']],
     ['archive export kitchen -o ', ['ndjson', 'csv', 'excel', 'excel-semicolon', 'text', 'html']],
@@ -45,14 +43,6 @@ describe('the word at the cursor', () => {
     ['license list --output=j', ['--output=json']],
     ['license list --color=', ['--color=auto', '--color=always', '--color=never']],
     ['license apply --input-format ', ['csv', 'xlsx', 'ndjson', 'json']],
-    ['settings set color_s', ['color_scheme=']],
-    ['settings set color_scheme=', ['color_scheme=automatic', 'color_scheme=dark', 'color_scheme=light']],
-    ['settings set twenty_four_hour_time=', ['twenty_four_hour_time=true', 'twenty_four_hour_time=false']],
-    ['settings set old_', ['old_password']],
-    ['settings set new_password=', []],
-    ['settings set full_name=', []],
-    ['settings set constructor=', []],
-    ['settings describe color_s', ['color_scheme']],
     ['messages fetch --not search', []],
     ['messages fetch --anchor ', ['newest', 'oldest', 'first_unread']],
     ['view pin inbox narrow/is', ['narrow/is/mentioned', 'narrow/is/starred']],
@@ -126,8 +116,4 @@ test('each shell gets its own form of an offer', () => {
   expect(answerFor('zsh', completion, 0)).toBe('words\nid\\:7:A meaning\nid\\:b\n');
   expect(answerFor('fish', completion, 0)).toBe('words\nid:7\tA meaning\nid:b\n');
   expect(answerFor('powershell', completion, 0)).toBe(answerFor('fish', completion, 0));
-});
-
-test('words that continue after = are said to be open', () => {
-  expect(answerFor('fish', { kind: 'words', offers: [{ word: 'email=', text: '' }] }, 0)).toBe('open\nemail=\n');
 });

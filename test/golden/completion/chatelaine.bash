@@ -6,7 +6,6 @@ _chatelaine() {
     if [ -z "$kind" ]; then kind=$line; else COMPREPLY+=("$line"); fi
   done < <(command chatelaine __complete bash "$COMP_WORDBREAKS" "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
   case $kind in
-    open) compopt -o nospace ;;
     files) compopt -o default ;;
     folders) compopt -o dirnames ;;
   esac 2>/dev/null
