@@ -222,9 +222,8 @@ async function pullFolder(
 /** An archive without a range is of everything. */
 function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {
   const isRange = values.since !== undefined || values.until !== undefined;
-  const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
-  const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
-  if (narrow.length === 0)
+  const selection = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
+  if (selection.narrow.length === 0)
     context.note('archives every message that you received, direct ones too; --channel archives one channel');
-  return { range, narrow, form };
+  return selection;
 }
