@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
-import { fakeService, run } from '../../helpers/run.ts';
 import { inZone } from '../../helpers/zone.ts';
 
 /** A message each hour, from eight days before the run to its beginning. */
