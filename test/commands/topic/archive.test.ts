@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shellWord } from '../../../src/core/shell-word.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import { isWhole, seed } from '../../helpers/extent.ts';
 import { forgetState, heldByAnother } from '../../helpers/archive.ts';
 import {
   idsBetween,
@@ -28,7 +29,7 @@ import { needs } from '../../helpers/needs.ts';
 
 const lunch = topicOf('lunch', idsBetween(1, 60));
 /** Of several pages. */
-const longLunch = topicOf('lunch', idsBetween(1, 2500));
+const longLunch = topicOf('lunch', idsBetween(1, 1100));
 const tea = topicOf('tea', [3001, 3002]);
 const line = 'topic delete 5 lunch --confirm lunch';
 
@@ -74,7 +75,7 @@ test('a state folder that cannot be written is exit 3 before anything is shown o
 
 describe('topic delete archives', () => {
   test('each message in both forms, verified before the first delete call, in the state folder', async () => {
-    const server = await kitchen({ messages: [...longLunch, ...tea], deletesPerCall: 900 });
+    const server = await kitchen({ messages: [...longLunch, ...tea], deletesPerCall: 400 });
     const home = emptyHome();
 
     const { exitCode, stderr } = await server.run(`${line} --max-messages 9999`, { home });
@@ -83,7 +84,7 @@ describe('topic delete archives', () => {
     const [folder = '', ...others] = archivesIn(join(home, '.local/state/chatelaine/purges'));
     expect(others).toEqual([]);
     expect(folder).toMatch(/[/\\]5-lunch-[0-9a-f]{8}$/);
-    for (const form of ['rendered', 'source']) expect(idsIn(folder, form)).toEqual(idsBetween(1, 2500));
+    for (const form of ['rendered', 'source']) expect(idsIn(folder, form)).toEqual(idsBetween(1, 1100));
     const reading = `chatelaine archive export ${shellWord(folder)} --output text`;
     expect(stderr).toContain(`topic 'lunch' is archived and verified; to read it:\n  ${reading}\n`);
     const read = await server.run(`archive export ${folder} --output text`);
@@ -91,18 +92,18 @@ describe('topic delete archives', () => {
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
     const look = expect.stringMatching(/^20/) as string;
     expect(linesOf(join(folder, 'purge.ndjson'))).toEqual([
-      expect.objectContaining({ purge: 1, stream_id: 5, topic_name: 'lunch', messages: 2500 }),
-      { look, from: null, there: idsBetween(1, 2500), missing: [] },
+      expect.objectContaining({ purge: 1, stream_id: 5, topic_name: 'lunch', messages: 1100 }),
+      { look, from: null, there: idsBetween(1, 1100), missing: [] },
       { call: 'asked' },
       { call: 'part' },
-      { look, from: null, there: [], missing: idsBetween(1601, 2500) },
+      { look, from: null, there: [], missing: idsBetween(701, 1100) },
       { call: 'asked' },
       { call: 'part' },
-      { look, from: null, there: [], missing: idsBetween(701, 1600) },
+      { look, from: null, there: [], missing: idsBetween(301, 700) },
       { call: 'asked' },
       { call: 'whole' },
-      { look, from: null, there: [], missing: idsBetween(1, 700) },
-      { finished: look, deleted: 2500, unseen: 0 },
+      { look, from: null, there: [], missing: idsBetween(1, 300) },
+      { finished: look, deleted: 1100, unseen: 0 },
     ]);
     expect(left(server)).toEqual([3001, 3002]);
   });
@@ -155,13 +156,15 @@ describe('topic delete archives', () => {
     expect(linesOf(join(archivesIn(root)[0] ?? '', 'changes.ndjson'))).toMatchObject([shown, shown]);
   });
 
-  describe.each([
+  const moments = [
     ['before the first call', 0],
     ['between two calls', 1],
     ['before the first call, while a message comes', 0],
     ['after the last call', 3],
-  ])('an archive that is taken away %s', (when, after) => {
-    test.each<[string, (folder: string) => void]>([
+  ] as const;
+
+  describe.each(moments)('an archive that is taken away %s', (when, after) => {
+    const ways: readonly [string, (folder: string) => void][] = [
       ['removed', (folder) => rmSync(folder, { recursive: true })],
       ['renamed', (folder) => renameSync(folder, `${folder}-away`)],
       ['a part that is removed', (folder) => rmSync(join(folder, 'source-000001.ndjson'))],
@@ -176,28 +179,34 @@ describe('topic delete archives', () => {
           cpSync(`${folder}-away`, folder, { recursive: true });
         },
       ],
-    ])('%s: exit 8, and nothing more is deleted', async (_how, take) => {
-      const root = newRoot();
-      let taken: string | undefined;
-      const server = await openChatServer({
-        messages: topicOf('lunch', idsBetween(1, 6)),
-        deletesPerCall: 2,
-        meanwhile(messages, { path }, calls) {
-          const [folder = ''] = archivesIn(root);
-          if (taken !== undefined || calls < after || path.endsWith('/delete_topic')) return;
-          if (!existsSync(join(folder, 'purge.ndjson'))) return;
-          taken = folder;
-          take(folder);
-          if (when.includes('comes')) messages.push(...topicOf('lunch', [7]));
-        },
-      });
+    ];
+    const turn = moments.findIndex(([moment]) => moment === when);
 
-      const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+    test.each(isWhole ? ways : ways.filter((_way, at) => (at + seed) % moments.length === turn))(
+      '%s: exit 8, and nothing more is deleted',
+      async (_how, take) => {
+        const root = newRoot();
+        let taken: string | undefined;
+        const server = await openChatServer({
+          messages: topicOf('lunch', idsBetween(1, 6)),
+          deletesPerCall: 2,
+          meanwhile(messages, { path }, calls) {
+            const [folder = ''] = archivesIn(root);
+            if (taken !== undefined || calls < after || path.endsWith('/delete_topic')) return;
+            if (!existsSync(join(folder, 'purge.ndjson'))) return;
+            taken = folder;
+            take(folder);
+            if (when.includes('comes')) messages.push(...topicOf('lunch', [7]));
+          },
+        });
 
-      expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: after });
-      expect(error?.message).toContain(`the archive ${taken}`);
-      expect(error?.message).toContain('nothing more is deleted');
-    });
+        const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+        expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: after });
+        expect(error?.message).toContain(`the archive ${taken}`);
+        expect(error?.message).toContain('nothing more is deleted');
+      },
+    );
   });
 
   test('a byte that flips on disk before the archive is read back: exit 8, nothing is deleted', async () => {
@@ -227,8 +236,8 @@ describe('topic delete archives', () => {
   test('a page of the archive that fails for good: nothing is deleted', async () => {
     const log: string[] = [];
     const { run, sandbox } = await openSandbox({
-      extraMessages: { channel: 'firmware', topic: 'bulk', count: 2500 },
-      faults: readFaults('GET /api/v1/messages=502#1000+7', 1),
+      extraMessages: { channel: 'firmware', topic: 'bulk', count: 1100 },
+      faults: readFaults('GET /api/v1/messages=502#1000+4', 1),
       log: ({ method, path }) => void log.push(`${method} ${path}`),
     });
 
@@ -237,7 +246,7 @@ describe('topic delete archives', () => {
     expect(exitCode).toBe(7);
     expect(stderr).toContain('502');
     expect(log.filter((entry) => entry.startsWith('POST'))).toEqual([]);
-    expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2500);
+    expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(1100);
   });
 
   test('a full disk: exit 7, nothing is deleted, and the same command continues', needs('mounts'), async () => {
@@ -291,7 +300,7 @@ describe('topic delete archives', () => {
   });
 
   test('an interrupted purge continues in its archive, and counts what both runs deleted', async () => {
-    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 1000 };
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 400 };
     const server = await kitchen({
       messages: [...longLunch, ...tea],
       deleteReply: (call) => (call === 1 ? refusal : undefined),
@@ -303,8 +312,8 @@ describe('topic delete archives', () => {
 
     expect(first.exitCode).toBe(6);
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [3001, 3002] });
-    expect(JSON.parse(stdout)).toMatchObject([{ messages: 1500, deleted: 2500 }]);
-    expect(archivesIn(root).map((folder) => idsIn(folder, 'source').length)).toEqual([2500]);
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 700, deleted: 1100 }]);
+    expect(archivesIn(root).map((folder) => idsIn(folder, 'source').length)).toEqual([1100]);
   });
 
   test('what goes between the survey and its archiving is unseen: exit 8', async () => {
@@ -667,11 +676,10 @@ describe('topic delete of many topics', () => {
   });
 });
 
-/** Whether this user can mount a small disk. */
-/** A disk of 300 KB, which holds less than the messages of the test. */
+/** A disk of 120 KB, which holds less than the messages of the test. */
 function smallDisk(): string {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-disk-'));
-  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300k', 'tmpfs', folder]);
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=120k', 'tmpfs', folder]);
   onTestFinished(() => {
     spawnSync('umount', [folder]);
     rmSync(folder, { recursive: true });

@@ -18,16 +18,16 @@ test('what comes during a look of several pages, or while that is archived, is a
   let [isArchived, has] = [false, false];
   const root = join(emptyHome(), 'purges');
   const server = await openChatServer({
-    messages: topicOf('lunch', idsBetween(1, 5200)),
+    messages: topicOf('lunch', idsBetween(1, 5010)),
     meanwhile(messages, { parameters }) {
       // The first page of a look has the newest message; the second one begins below it.
       const isBelow = parameters['num_after'] === '0' && /^\d+$/.test(parameters['anchor'] ?? '');
-      if (isBelow && !has) messages.push(...topicOf('lunch', [5300]));
+      if (isBelow && !has) messages.push(...topicOf('lunch', [5020]));
       has ||= isBelow;
-      const isFetched = parameters['anchor'] === '5300' && parameters['apply_markdown'] !== 'false';
-      if (isFetched && messages.at(-1)?.id === 5300) messages.push(...topicOf('lunch', [5301]));
+      const isFetched = parameters['anchor'] === '5020' && parameters['apply_markdown'] !== 'false';
+      if (isFetched && messages.at(-1)?.id === 5020) messages.push(...topicOf('lunch', [5021]));
     },
-    removed: () => (isArchived ||= archived(root).join().endsWith(',5300,5301')),
+    removed: () => (isArchived ||= archived(root).join().endsWith(',5020,5021')),
   });
 
   const { exitCode, stdout } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} -o json`);
@@ -35,7 +35,7 @@ test('what comes during a look of several pages, or while that is archived, is a
   expect({ exitCode, has, isArchived, left: server.messages.length }).toEqual({
     ...{ exitCode: 0, has: true, isArchived: true, left: 0 },
   });
-  expect(JSON.parse(stdout)).toMatchObject([{ deleted: 5202 }]);
+  expect(JSON.parse(stdout)).toMatchObject([{ deleted: 5012 }]);
 });
 
 test.each([

@@ -52,8 +52,20 @@ describe('a held topic', () => {
     ['by its name with the comma of a second column', 'lunch,\n'],
     ['by its link', '#narrow/channel/5-kitchen/topic/lunch\n'],
     ['by its mention', '#**kitchen>Lunch**\n'],
-  ])('is left, and the others of the pattern are deleted, exit 0: %s', async (_how, content) => {
-    const deleted = await purge(`kitchen --match '*' --confirm 2 --hold ${fileOf(content, 'keep.csv')}`);
+  ])('is known %s', async (_how, content) => {
+    const server = await openChatServer({ messages, channels });
+
+    const hold = `--hold ${fileOf(content, 'keep.csv')}`;
+    const { exitCode, stdout } = await server.run(`topic list kitchen ${hold} --fields topic_name -o tsv --no-header`);
+
+    expect({ exitCode, topics: stdout.split('\n').sort() }).toEqual({
+      exitCode: 0,
+      topics: ['', 'chairs', '\u{2714} tea'],
+    });
+  });
+
+  test('is left, and the others of the pattern are deleted, exit 0', async () => {
+    const deleted = await purge(`kitchen --match '*' --confirm 2 --hold ${fileOf('LUNCH\n')}`);
 
     expect(deleted.stderr).toContain("topic '#kitchen > lunch' is held by ");
     expect(deleted.rows.toSorted()).toEqual([
