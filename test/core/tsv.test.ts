@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { namesInList } from '../../src/core/tsv.ts';
 
-const namesOf = (lines: readonly string[]) =>
-  namesInList(lines, ['topic', 'topic_name']);
+const namesOf = (lines: readonly string[]) => namesInList(lines, ['topic', 'topic_name']);
 
 describe('the names of a list', () => {
   test.each([

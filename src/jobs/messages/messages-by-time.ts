@@ -21,9 +21,7 @@ export async function* messagesByTime(
     return;
   }
   const place: TimePlace =
-    span.since === undefined
-      ? { below: 'oldest' }
-      : await placeOf(chat, query, span.since - disorder);
+    span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, span.since - disorder);
   if (place.limited) yield place.limited;
   if (place.below !== undefined) yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
 }
