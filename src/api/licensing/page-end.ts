@@ -120,15 +120,11 @@ function highest(values: readonly unknown[]): number {
   return Math.max(0, ...numbers.filter((value) => typeof value === 'number'));
 }
 
-/** One link of the header (RFC 8288): a URL in angle brackets, and parameters, whose quoted values may hold commas. */
-const oneLink = /<([^>]*)>((?:\s*;\s*[^\s=;,"'<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s;,"'<>]*))?)*)/g;
-const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']*))/i;
-
-function linkedNext(header: string | readonly string[] | undefined): string[] {
-  const text = typeof header === 'string' ? header : (header ?? []).join(',');
-  return [...text.matchAll(oneLink)].flatMap(([, url = '', parameters = '']) => {
-    const [, double, single, bare] = relation.exec(parameters) ?? [];
-    const names = (double ?? single ?? bare ?? '').toLowerCase().split(/\s+/);
-    return names.includes('next') ? [url] : [];
+/** The links of the header (RFC 8288) whose relation is `next`: a URL in angle brackets, then parameters. */
+function linkedNext(header: string | readonly string[]): string[] {
+  const links = [header].flat().join(',').split(/,(?=\s*<)/);
+  return links.flatMap((link) => {
+    const [, url = '', relation = ''] = /<([^>]*)>.*?;\s*rel\s*=\s*["']?([^"';]*)/i.exec(link) ?? [];
+    return relation.toLowerCase().split(/\s+/).includes('next') ? [url] : [];
   });
 }

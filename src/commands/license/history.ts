@@ -11,10 +11,8 @@ export default command({
   about: [
     'Shows what runs of this account on this computer did to licenses, the oldest first: when, by whom, and the last four characters of each key. It also shows ' +
       'which licenses are retired. The history stays on this computer; only a ledger gets it too, without names. license undo uses it.',
-    'unknown means that no outcome is recorded: the run was killed, or the response was lost. found means that an interrupted run requested the license and a later ' +
-      'run found it: the interrupted run created it, or somebody else did.',
-    '--profile shows only the application of that profile. The history has only the last four characters of a key: with --code, match is possible if ' +
-      'they are not enough to tell, and otherwise certain.',
+    'unknown means that no outcome is recorded: the run was killed, or the response was lost.',
+    '--profile shows only the application of that profile. The history has only the last four characters of a key: --code compares those.',
     'With --remote-user and a ledger, it also shows what runs on other computers did for this user. The ledger keeps no names: the other name of a rename is ' +
       'shown as ?.',
   ],
@@ -26,8 +24,7 @@ export default command({
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
   async *rows({ remote_user, match, code, ...asked }, context) {
-    const { isUser, keyEnd } = searchFor(match, code);
-    let possible = 0;
+    const { isUser, isKeyEnd } = searchFor(match, code);
     const own = await context.record.past('remote_user');
     const telling = remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.told(remote_user));
     const inLedger = telling && (await orWarn(telling, context.warn));
@@ -37,20 +34,15 @@ export default command({
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { remote_user: user, remote_user_before: before = user, license_code_end: end = null } = change;
-      if (!isAsked(change) || !isUser(user, before)) continue;
-      const found = keyEnd(end ?? '');
-      if (found === undefined) continue;
+      if (!isAsked(change) || !isUser(user, before) || !isKeyEnd(end ?? '')) continue;
       if (remote_user !== undefined && ![user, before].includes(remote_user)) continue;
       const { app_code = null } = change;
-      possible += Number(found === 'possible');
-      const row = { app_code, remote_user: user, change: changeText(change), license_code_end: end };
-      yield { ...whoOf(change), ...row, ...(code && { match: found }) };
+      yield {
+        ...whoOf(change),
+        ...{ app_code, remote_user: user, change: changeText(change), license_code_end: end },
+      };
     }
-    if (possible > 0)
-      context.note('the history has only the last four characters of a key: a possible license may be another one');
   },
-
-  fields: ['match'],
 
   show: {
     columns: [

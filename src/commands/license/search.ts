@@ -21,13 +21,8 @@ export function searchFor(match: readonly string[] | undefined, code: readonly s
   return {
     isUser: (...names: readonly string[]) => !match || names.some((name) => matchesGlobInAnyCase(match, name)),
     isKey: (key: string) => codes.length === 0 || matchesGlobInAnyCase(codes, phoneCode(key)),
-    /** The end of a key is all that is recorded: a code that says more may be that of another license. */
-    keyEnd(end: string): 'certain' | 'possible' | undefined {
-      if (codes.length === 0) return 'certain';
-      const alike = codes.filter((one) => endsAlike(one, phoneCode(end)));
-      if (alike.length === 0) return undefined;
-      return alike.some((one) => one.replace(/^\*+/, '').length <= end.length) ? 'certain' : 'possible';
-    },
+    /** Of a key whose end alone is known. */
+    isKeyEnd: (end: string) => codes.length === 0 || codes.some((one) => endsAlike(one, phoneCode(end))),
   };
 }
 
