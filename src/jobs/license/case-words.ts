@@ -57,22 +57,22 @@ export function storedInWords({ remote_user }: LicenseUser, name: string): strin
 /** What a case ends with that has no license as it was asked for, as the failure of a run that is about it alone. */
 export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   const { asked } = one;
-  const sent = sentFailure(one);
+  const cause = 'failure' in why ? why.failure : undefined;
+  // The words of an open answer name what was answered.
+  const said = why.is === 'open' ? undefined : sentFailure(one)?.message;
   if (outcome === 'unknown') {
-    const isLost = answerOf(one) !== undefined || why.is === 'open';
-    const hint = isLost ? sendAgainHint(asked) : whereToLook(asked);
-    const details = { ...sent?.details, hint, retryable: false };
-    const isEnded = why.is === 'stopped' && why.failure?.isInterruption;
-    return new Failure(isEnded ? why.failure.kind : 'unknown', unknownInWords(one, why), details);
+    const isFinal = why.is === 'open' || (answerOf(one) !== undefined && why.is !== 'stopped' && why.is !== 'unread');
+    const hint = isFinal || answerOf(one) ? sendAgainHint(asked) : whereToLook(asked);
+    const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
+    return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
+      hint,
+      ...(isFinal && { retryable: false }),
+    });
   }
-  if ('failure' in why && why.failure)
-    return sent ? why.failure.as(why.failure.kind, `${sent.message}; ${why.failure.message}`) : why.failure;
+  if (cause) return cause.as(cause.kind, [said, cause.message].filter(Boolean).join('; '));
   const isRefused = why.is === 'similar' || why.is === 'created before';
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
-  return new Failure('rejected', text, {
-    hint: hints[why.is]?.(asked),
-    ...(why.is !== 'similar' && { retryable: false }),
-  });
+  return new Failure('rejected', text, { hint: hints[why.is]?.(asked), retryable: false });
 }
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
@@ -81,14 +81,6 @@ const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = 
   'created before': ({ remote_user }) =>
     `If the license is gone, create another one with --send-again ${shellWord(remote_user)}.`,
 };
-
-/** What was sent, what came of it, and what a list shows of it. */
-function unknownInWords(one: Case, why: Why): string {
-  // Its words name that answer.
-  if (why.is === 'open') return reasonOf(why, one.asked) ?? '';
-  const sent = sentFailure(one)?.message;
-  return [sent, reasonOf(why, one.asked)].filter(Boolean).join('; ');
-}
 
 function sentFailure({ sent, asked }: Case): Failure | undefined {
   if (sent?.creation.state === 'answered') return notShown(sent.creation, asked);

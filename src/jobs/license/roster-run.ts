@@ -9,7 +9,7 @@ import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
 import type { Plan, PlannedRow } from './plan.ts';
-import { countOutcomes, outcomeOf, recordEnd, resultOf, type RowEnd, type RowResult } from './row-results.ts';
+import { outcomeOf, recordEnd, resultOf, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
 
 export interface Applying extends GivePorts {
   /** Counts the rows that need no more work. */
@@ -29,7 +29,7 @@ export interface Applying extends GivePorts {
  */
 export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const { progress, conclude, recorded } = applying;
-  const outcomes = countOutcomes(applying, rows.length);
+  const outcomes = new RowOutcomes(applying, rows.length);
   const report = new RosterReport(applying, rows);
   const { state } = applying;
   const giving = new Giving(applying, report);
@@ -60,7 +60,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const { stopped } = state;
   const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
-  if (!failure || failure === stopped) conclude(outcomes.summary());
+  if (!failure || failure === stopped) conclude(outcomes.summary);
   if (failure) throw failure;
 }
 
@@ -114,7 +114,7 @@ class RosterReport implements GiveReport {
     if (isUnread && status === 'created') this.#accepted.push(end.unread);
     if (!answerOf(one)) progress.step();
     const result = resultOf(asked, status, license, failure?.message, size_before);
-    this.ready.put(asked, { result, isOpen: isOpen(one, end) });
+    this.ready.put(asked, { result, failure });
   }
 
   /** An answered key that several users have is nobody's. */
@@ -127,7 +127,7 @@ class RosterReport implements GiveReport {
   /** The result of a row whose license is as it should be. */
   async unchanged(asked: LicenseFields, license: License): Promise<RowEnd> {
     const failure = await this.#applying.lookups.whyNoKey(asked, license);
-    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message), isOpen: false };
+    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message), failure };
   }
 
   warnOfAccepted(): void {
@@ -139,12 +139,6 @@ class RosterReport implements GiveReport {
     const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
     this.#applying.warn(`${said}; ${unread}`);
   }
-}
-
-/** It was answered, or an earlier run was, and no list shows it. */
-function isOpen(one: Case, end: End): boolean {
-  if (!('why' in end)) return false;
-  return answerOf(one) ? end.why.is !== 'stopped' && end.why.is !== 'unread' : end.why.is === 'open';
 }
 
 function* keysIn(rows: Plan['rows']): Generator<string> {

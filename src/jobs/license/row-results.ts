@@ -2,10 +2,11 @@
 import { notShown } from '../../api/licensing/license-writes.ts';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { failuresByReason } from '../work/each.ts';
 import { answeredLicense, answerOf, type Case, type End, type Unmet } from './case.ts';
-import { failureOf, inWords, sendAgainHint, storedInWords } from './case-words.ts';
+import { failureOf, inWords, storedInWords } from './case-words.ts';
 import { fatalKinds } from './give-ports.ts';
 import type { LicenseHistory } from './history.ts';
 
@@ -94,70 +95,61 @@ export function resultOf<S>(
 
 export interface RowEnd {
   readonly result: RowResult;
-  /** It was answered, and no list shows it: only `--send-again` goes on with it. */
-  readonly isOpen: boolean;
+  readonly failure: Failure | undefined;
 }
 
-/** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
-export function countOutcomes({ where, again }: { readonly where: string; readonly again: string }, total: number) {
-  const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  const rows: Record<'open' | 'unknown' | 'failed' | 'masked', RowResult[]> = {
-    open: [],
-    unknown: [],
-    failed: [],
-    masked: [],
-  };
-  const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
-  const summary = (): string => {
-    const done = Object.entries(counts).map(([status, count]) => [count, status] as const);
-    return `${inWords([...done, [left(), 'not done']])} on ${where}`;
-  };
-  const add = ({ result: row, isOpen }: RowEnd): void => {
-    counts[row.status] += 1;
-    if (row.status === 'failed') rows.failed.push(row);
-    else if (row.status === 'unknown') rows[isOpen ? 'open' : 'unknown'].push(row);
-    else if (row.error !== null) rows.masked.push(row);
-  };
+const reasons = {
+  failed: 'failed',
+  unknown: 'sent, but not confirmed',
+  unchanged: 'without a key that can be printed',
+};
+
+/** Counts outcomes, and says how the run ended. */
+export class RowOutcomes {
+  readonly #counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
+  readonly #unmet: (readonly [RowResult, Failure])[] = [];
+  readonly #where: string;
+  readonly #again: string;
+  #left: number;
+
+  /** @param total how many rows were wanted */
+  constructor({ where, again }: { readonly where: string; readonly again: string }, total: number) {
+    this.#where = where;
+    this.#again = again;
+    this.#left = total;
+  }
+
+  add({ result, failure }: RowEnd): void {
+    this.#counts[result.status] += 1;
+    this.#left -= 1;
+    if (failure) this.#unmet.push([result, failure]);
+  }
+
+  get summary(): string {
+    const done = Object.entries(this.#counts).map(([status, count]) => [count, status] as const);
+    return `${inWords([...done, [this.#left, 'not done']])} on ${this.#where}`;
+  }
+
   /** Undefined where each row has its license. */
-  const failureOf = (stopped: Failure | undefined): Failure | undefined => {
-    const { open, unknown, failed, masked } = rows;
-    const undone = counts.failed + counts.unknown + masked.length + left();
-    if (!stopped && undone === 0) return undefined;
-    const isDone = counts.created + counts.resized + counts.unknown > 0;
+  failureOf(stopped: Failure | undefined): Failure | undefined {
+    const { created, resized, unknown } = this.#counts;
+    if (!stopped && this.#unmet.length + this.#left === 0) return undefined;
+    const isDone = created + resized + unknown > 0;
     if (stopped && fatalKinds.has(stopped.kind) && !(isDone && stopped.kind === 'config')) return stopped;
-    const reasons = [
-      ...byReason(open, 'answered, but in no list'),
-      ...byReason(unknown, 'sent, but not confirmed'),
-      ...byReason(failed, 'failed'),
-      ...byReason(masked, 'listed without a key that can be printed'),
-    ];
-    const message = [[stopped?.message, summary()].filter(Boolean).join('; '), ...reasons].join('\n');
-    const kind = counts.unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
-    const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
-    const retryable = stopped !== undefined || open.length + similar + masked.length < undone;
-    const hints = [
-      similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar',
-      masked.length > 0 && 'Ask the operator of the server for the key of such a license',
-      retryable && `Run the same command again, which plans again: ${again}`,
-      wayOut(open),
-    ];
-    const details = { hint: hints.filter(Boolean).join('. '), retryable };
+    const lines = namesIn(reasons).flatMap((status) => {
+      const rows = this.#unmet.filter(([row]) => row.status === status);
+      return failuresByReason(
+        rows.map(([{ remote_user }, { message }]) => [remote_user, message]),
+        reasons[status],
+      );
+    });
+    const message = [[stopped?.message, this.summary].filter(Boolean).join('; '), ...lines].join('\n');
+    const kind = unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
+    const final = this.#unmet.filter(([, { details }]) => details.retryable === false);
+    const retryable = stopped !== undefined || this.#left > 0 || final.length < this.#unmet.length;
+    const again = retryable && `Run the same command again, which plans again: ${this.#again}`;
+    const details = { hint: [again, final[0]?.[1].details.hint].filter(Boolean).join('. '), retryable };
     if (!stopped) return new Failure(kind, message, details);
     return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
-  };
-  return { add, summary, failureOf };
-}
-
-/** What goes on with users whose answered license no list shows. */
-function wayOut([first, ...others]: readonly RowResult[]): string {
-  if (!first) return '';
-  const more = `The same applies to ${others.length} more users: each needs its own --send-again USER.`;
-  return [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
-}
-
-function byReason(rows: readonly RowResult[], what: string): string[] {
-  return failuresByReason(
-    rows.map(({ remote_user, error }) => [remote_user, error ?? 'no reason is known']),
-    what,
-  );
+  }
 }

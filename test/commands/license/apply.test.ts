@@ -1052,7 +1052,7 @@ test('a row of a similar name names --allow-similar, and not the same command', 
   const { exitCode, error } = await run('license apply - --input-format csv -o json', { stdin });
   expect([exitCode, error?.hint, error?.retryable]).toEqual([
     8,
-    'For a user of a similar name who is another one, repeat with --allow-similar',
+    'If these are two users, repeat with --allow-similar. Check with: chatelaine license list --app-code 4711',
     false,
   ]);
 });
