@@ -289,7 +289,7 @@ export const rules = [
   ...inFile('rename', 'commands/license/changed.ts', [
     [
       'what is printed as changed was sent',
-      'const license = await changeLicense(asked, { ...changing, api }).catch((cause: unknown) =>\n      refusedMove(cause, after),\n    );',
+      'const license = await changeLicense(asked, { ...changing, api });',
       'const license = { ...found, fields: { ...found.fields, ...after } };',
     ],
   ]),

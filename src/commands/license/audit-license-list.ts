@@ -73,7 +73,6 @@ export default command({
       { name: 'size_allowance', keep: -1, width: 14 },
       ...whole('license_code'),
       { name: 'detail', keep: 1, width: 20 },
-      { name: 'fact', when: 'asked' },
       { name: 'license', when: 'asked' },
     ],
     others: 'known',

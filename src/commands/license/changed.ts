@@ -1,7 +1,6 @@
 import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
@@ -75,9 +74,7 @@ export async function changeOne(
     const [, given] = users;
     if (given) await check?.(given);
     const asked = { users, found: { ...found, key: code }, fields: after, method };
-    const license = await changeLicense(asked, { ...changing, api }).catch((cause: unknown) =>
-      refusedMove(cause, after),
-    );
+    const license = await changeLicense(asked, { ...changing, api });
     return { ...license, before: changedFrom(found, after), after, status };
   });
 }
@@ -90,17 +87,6 @@ function view({ api, code }: Pick<NamedChange, 'api' | 'code'>): Promise<License
   return api.view(code).catch((cause: unknown) => {
     throw withCodeAdvice(cause);
   });
-}
-
-/** A key may not move a license out of its application everywhere. @throws the cause, with what works in its place */
-function refusedMove(cause: unknown, { app_code }: EditedFields): never {
-  if (!(cause instanceof Failure) || cause.kind !== 'auth' || app_code === undefined) throw cause;
-  const [apply, retire] = [
-    commandLine('license apply', ['FILE'], { app_code }),
-    commandLine('license retire', [], { from: 'FILE' }),
-  ];
-  const hint = `Create it in application ${app_code}: ${apply}\nThen retire it in this one: ${retire}`;
-  throw cause.as('auth', cause.message, { hint });
 }
 
 interface LicenseChanges extends Pick<NamedChange, 'fieldsOf' | 'status' | 'check'> {

@@ -1,8 +1,8 @@
+import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
-import { groupBy } from '../../jobs/license/license-user.ts';
 import { planUndo, runToUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
@@ -72,12 +72,7 @@ export default command({
     };
     const undone = each(steps, ({ change }) => change.remote_user, undoOne);
     yield* withUndo(undone, changing.run, context);
-    const users = groupBy(created, ({ app_code = 0 }) => app_code);
-    for (const [app_code, changes] of [...users].sort(([one], [other]) => one - other)) {
-      const named = changes.map(({ remote_user }) => remote_user);
-      const { profile } = users.size > 1 ? await context.licensingAccount({ row_app_code: app_code }) : {};
-      conclude(createdNote(named, users.size > 1 ? ` in application ${app_code}` : '', profile));
-    }
+    if (created.length > 0) conclude(createdNote(created.map(({ remote_user }) => remote_user)));
   },
 
   fields: changedFields,
@@ -92,13 +87,9 @@ function plannedUndo(step: UndoStep): PlannedChange {
 
 const maxNamed = 20;
 
-function createdNote(users: readonly string[], where: string, profile: string | undefined): string {
-  const count = (users.length === 1 ? 'one license' : `${users.length} licenses`) + where;
-  const named = users
-    .toSorted()
-    .slice(0, maxNamed)
-    .flatMap((user) => ['--remote-user', user]);
-  const words = profile === undefined ? named : ['--profile', profile, ...named];
-  const first = users.length > maxNamed ? ` the first ${maxNamed}` : '';
-  return `The run created ${count}, which cannot be undone. To retire${first}: ${commandLine('license retire', words)}`;
+function createdNote(users: readonly string[]): string {
+  const more = users.length > maxNamed ? `, and ${users.length - maxNamed} more` : '';
+  const named = users.toSorted().slice(0, maxNamed).join(', ');
+  const retire = commandLine('license retire', ['--remote-user', 'USER']);
+  return `The run created ${quantity(users.length, 'license')}, which cannot be undone: ${named}${more}. To retire one: ${retire}`;
 }

@@ -6,9 +6,9 @@ import type { WorkMessages } from '../work/work-messages.ts';
 import { findingNames, placeOf, type AuditCounts, type FindingRow } from './audit-licenses.ts';
 
 /** One line for a finding, without a key: two findings of one line are one fact. */
-function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'detail' | 'size_allowance'>): string {
-  const { finding, remote_user, app_code, base_url, fact } = found;
-  const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${fact}`;
+function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'size_allowance'>): string {
+  const { finding, remote_user, app_code, base_url, detail } = found;
+  const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${detail}`;
   return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 

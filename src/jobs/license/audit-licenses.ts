@@ -31,9 +31,8 @@ export interface FindingRow {
   readonly size_allowance: number | null;
   readonly license_code: string | null;
   readonly license: License | null;
+  /** In words that are the same for all licenses of the finding. */
   readonly detail: string;
-  /** What is found, in words that are the same for all licenses of the finding. */
-  readonly fact: string;
   /** Of the server, where several are audited. */
   readonly base_url?: string;
 }
@@ -132,11 +131,7 @@ function* brokenFields(entry: OwnedLicense): Generator<FindingRow> {
 }
 
 function* severalOf(own: readonly OwnedLicense[]): Generator<FindingRow> {
-  for (const [index, entry] of own.entries()) {
-    // Short enough for a narrow terminal, where the column of sizes is left out.
-    const detail = `${index + 1} of ${own.length}, size ${shownSize(entry)}`;
-    yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
-  }
+  for (const entry of own) yield row('several-licenses', entry, `${own.length} licenses`);
 }
 
 function shownSize({ license }: OwnedLicense): string {
@@ -171,7 +166,7 @@ function row(
 ): FindingRow {
   const { remote_user } = license.fields;
   const user = { remote_user: remote_user === null ? null : name, app_code: app_code ?? null };
-  return { finding, ...user, size_allowance, license_code: license.key ?? null, license, detail, fact: detail };
+  return { finding, ...user, size_allowance, license_code: license.key ?? null, license, detail };
 }
 
 function* sharedKeyRows(listed: readonly OwnedLicense[]): Generator<FindingRow> {
@@ -204,7 +199,7 @@ function* compare(
     const user = userKey({ remote_user, app_code });
     const own = byUser.get(user) ?? [];
     if (size_allowance !== null) yield* otherSizes(own, size_allowance);
-    const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
+    const none = { license_code: null, license: null, detail: withoutLicense };
     if (own.length === 0 && !retired.has(user) && extent === 'whole')
       yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }

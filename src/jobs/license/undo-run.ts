@@ -1,7 +1,6 @@
 import { sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { licenseFields } from '../../schema/license.ts';
 import { changeInWords } from './case-words.ts';
 import type { PastChange } from './history.ts';
 import type { Lookups } from './lookups.ts';
@@ -76,9 +75,6 @@ async function undoOf(change: PastChange, lookups: Pick<Lookups, 'lookUp'>): Pro
     const count = left ? others.length + 1 : 'no';
     return { is: 'refused', why: `${count} licenses of ${remote_user} are as the run left them` };
   }
-  const { min, max } = licenseFields.size_allowance;
-  if (size !== undefined && (size < min || size > max))
-    return { is: 'refused', why: `the old size ${size} is not allowed today (${min} to ${max})` };
   if (user !== remote_user && (await licensesOf(user)).length > 0)
     return { is: 'refused', why: `'${user}' has another license now` };
   const fields = {

@@ -38,18 +38,6 @@ test('edit of application and size says both, and the edit that takes both back'
   ]);
 });
 
-test('edit --app-code that the server refuses names what works in its place', async () => {
-  const { run: runHere } = await openSandbox();
-  const code = (await runHere('license list --limit 1 -q')).stdout.trim();
-  const { exitCode, stderr } = await runHere(`license edit ${code} --app-code 4712`);
-  expect([exitCode, stderr]).toEqual([
-    4,
-    expect.stringMatching(
-      /hint: Create it in application 4712:\n {2}chatelaine license apply FILE --app-code 4712\nhint: Then retire it in this one:\n {2}chatelaine license retire --from FILE$/m,
-    ) as string,
-  ]);
-});
-
 test('one strange name is one: not names of users', async () => {
   const { run: runHere } = await openSandbox();
   const { stderr } = await runHere('license apply - --dry-run', {

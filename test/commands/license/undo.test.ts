@@ -94,8 +94,8 @@ test.each(['--dry-run', 'RUN -y'])(
     expect(created.exitCode).toBe(0);
     expect(lines).toEqual([
       'nothing that the run did can be undone',
-      'The run created one license, which cannot be undone. To retire:',
-      '  chatelaine license retire --remote-user ada',
+      'The run created 1 license, which cannot be undone: ada. To retire one:',
+      '  chatelaine license retire --remote-user USER',
     ]);
   },
 );
@@ -110,7 +110,7 @@ test('a roster is undone as a whole: sizes go back, and what was created is name
   const undone = await run(`license undo ${runOf(applied)} -y`, { home });
   expect(undone.exitCode).toBe(0);
   expect(undone.stderr).toContain(
-    'The run created one license, which cannot be undone. To retire:\n  chatelaine license retire --remote-user ben',
+    'The run created 1 license, which cannot be undone: ben. To retire one:\n  chatelaine license retire --remote-user USER',
   );
   const after = JSON.parse((await run('license list -o json')).stdout) as { remote_user: string }[];
   expect(after.filter(({ remote_user }) => remote_user !== 'ben')).toEqual(JSON.parse(before));
@@ -147,7 +147,7 @@ test('a license that a colleague changed since is named and left; the others are
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
 });
 
-test('of several licenses of a user the one that was changed is put back, and an old size that nobody may ask for today fails alone', async () => {
+test('of several licenses of a user the one that was changed is put back, and an old size that the server refuses fails alone', async () => {
   const { run } = await openSandbox();
   const home = emptyHome();
   for (const size of [4, 4]) await run(`license create --remote-user twin --size-allowance ${size}`);
@@ -157,7 +157,7 @@ test('of several licenses of a user the one that was changed is put back, and an
   const undone = await run(`license undo ${runOf(applied)} -y -o json`, { home });
 
   expect(undone.exitCode).toBe(8);
-  expect(undone.error?.message).toContain('the old size 25 is not allowed today (1 to 18)');
+  expect(undone.error?.message).toContain('(400)');
   const all = JSON.parse((await run('license list -o json')).stdout) as {
     remote_user: string;
     size_allowance: number;
