@@ -39,7 +39,10 @@ export default command({
       const { app_code = null } = change;
       yield {
         ...whoOf(change),
-        ...{ app_code, remote_user: user, change: changeText(change), license_code_end: end },
+        app_code,
+        remote_user: user,
+        change: changeText(change),
+        license_code_end: end,
       };
     }
   },
