@@ -122,7 +122,10 @@ function highest(values: readonly unknown[]): number {
 
 /** The links of the header (RFC 8288) whose relation is `next`: a URL in angle brackets, then parameters. */
 function linkedNext(header: string | readonly string[]): string[] {
-  const links = [header].flat().join(',').split(/,(?=\s*<)/);
+  const links = [header]
+    .flat()
+    .join(',')
+    .split(/,(?=\s*<)/);
   return links.flatMap((link) => {
     const [, url = '', relation = ''] = /<([^>]*)>.*?;\s*rel\s*=\s*["']?([^"';]*)/i.exec(link) ?? [];
     return relation.toLowerCase().split(/\s+/).includes('next') ? [url] : [];
