@@ -4,7 +4,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { leftIn, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import { earlierCount, isOpen, mostNamed, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
+import { mostNamed, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';
@@ -60,7 +60,6 @@ function describeTopic(survey: TopicSurvey): string {
     isSpelled ? `; spelled ${spellings.map((name) => `'${name}'`).join(', ')}` : '',
     isLimited ? '; and older ones that the plan hides' : '',
     isBegun ? '; an earlier run began to delete it' : '',
-    earlierCount(survey) > 0 ? `; an earlier run deleted ${earlierCount(survey)}` : '',
   ];
   return parts.join('');
 }
@@ -175,19 +174,16 @@ export function refuseNewer({ label, last_timestamp }: TopicSurvey, before = Inf
 
 export type PurgeRow = ReturnType<typeof rowOf>;
 
-/** Of a topic that is gone, with what its last purge deleted. */
 export function rowOf(
   survey: TopicSurvey,
   status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
   outcome?: PurgeOutcome,
 ) {
-  const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings, ended } = survey;
+  const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
   const { counts, arrived = 0, deeper = 0, isLeast = false } = outcome ?? {};
-  const isEarlier = status === 'missing' && ended !== undefined && !isOpen(survey);
-  const earlier = isEarlier && (ended.unseen > 0 ? 'unseen' : 'deleted');
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  const deleted = counts?.deleted ?? earlierCount(survey);
+  const deleted = counts?.deleted ?? 0;
   const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
-  const doubts = { arrived, deeper, at_least: isLeast || (earlier || status) === 'unseen' };
-  return { ...place, ...times, spellings, ...doubts, status: earlier || status };
+  const doubts = { arrived, deeper, at_least: isLeast || status === 'unseen' };
+  return { ...place, ...times, spellings, ...doubts, status };
 }

@@ -12,7 +12,7 @@ import type { TopicRefusal } from './holds.ts';
 import type { PurgeRun } from './purge-archive.ts';
 import { deletable, refuseNewer, rowOf, warningsOf, type PurgeRow } from './purge-report.ts';
 import { TopicPurge } from './purge-topic.ts';
-import { earlierCount, hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
+import { hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
 
 export interface TopicsRun extends PurgeRun {
   readonly chat: ChatApi;
@@ -36,7 +36,7 @@ export class TopicPurges {
   readonly #purges = new Map<TopicSurvey, TopicPurge>();
   /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
   readonly #ended: TopicPurge[] = [];
-  /** Messages of all topics that may be deleted, those that earlier runs deleted included. */
+  /** Messages of all topics that may be deleted, those that earlier runs of open purges deleted included. */
   #total = 0;
   #isCut = false;
 
@@ -44,7 +44,7 @@ export class TopicPurges {
   constructor(run: TopicsRun, surveys: readonly TopicSurvey[]) {
     [this.#run, this.#surveys, this.#search] = [run, surveys, privateSearch(run.chat)];
     const { maxMessages: most, refusals } = run;
-    for (const survey of surveys) if (!refusals.has(survey)) this.#total += survey.ids.length + earlierCount(survey);
+    for (const survey of surveys) if (!refusals.has(survey)) this.#total += survey.ids.length;
     if (this.#total > most)
       throw usage(
         `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,

@@ -8,7 +8,7 @@ import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { readPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
+import { readPurge } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
@@ -29,8 +29,8 @@ export interface TopicSurvey extends Topic {
   readonly folder: string;
   /** Whether a purge that did not end may have deleted messages of the topic. */
   readonly isBegun: boolean;
-  /** How the last one of the others ended. */
-  readonly ended?: PurgeEnd | undefined;
+  /** Whether another one ended. */
+  readonly isEnded: boolean;
 }
 
 /** Whose topics are purged, and where they are archived. */
@@ -50,11 +50,6 @@ export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
 /** Whether there are messages to be deleted, or a purge to be ended. */
 export function isOpen(survey: TopicSurvey): boolean {
   return hasMessages(survey) || survey.isBegun;
-}
-
-/** How many messages of a topic that is gone its last purge deleted. */
-export function earlierCount(survey: TopicSurvey): number {
-  return isOpen(survey) ? 0 : (survey.ended?.deleted ?? 0);
 }
 
 /** Two spellings of a topic are one. @throws Failure not_found; rejected for hidden messages */
@@ -79,8 +74,8 @@ export async function surveyTopics(
       { hint: 'Give --include-hidden to delete them too.' },
     );
   const gone = surveys.filter((survey) => !isOpen(survey));
-  // Beside others, one that an earlier run deleted is a row with its number.
-  const missing = gone.length === surveys.length ? gone : gone.filter(({ ended }) => !ended);
+  // Beside others, one that an earlier run deleted is a row.
+  const missing = gone.length === surveys.length ? gone : gone.filter(({ isEnded }) => !isEnded);
   if (missing.length > 0 && !missing_ok) throw await notFound(chat, missing);
   return surveys;
 }
@@ -155,16 +150,11 @@ export function topicSelection({ channel, topic_name }: Topic): MessageSelection
 
 async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise<Failure> {
   const near = new Set<string>();
-  const named = missing.slice(0, mostNamed);
-  for (const { channel, topic_name } of named)
+  for (const { channel, topic_name } of missing.slice(0, mostNamed))
     for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
-  const earlier = named.flatMap(({ topic_name, ended }) =>
-    ended ? `; a run that ended ${ended.finished.slice(0, 16)}Z deleted ${ended.deleted} of '${topic_name}'` : [],
-  );
-  const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
   const list = `List the topics: ${topicListLine(missing[0]?.channel ?? { stream_id: 0 })}`;
   const similar = `Similar names: ${[...near].join(', ')}. --missing-ok accepts a topic without messages.`;
-  return new Failure('not_found', `no messages in ${listNames(missing)}: ${nothing}${earlier.join('')}`, {
+  return new Failure('not_found', `no messages in ${listNames(missing)}: nothing was deleted`, {
     hint: near.size === 0 ? list : similar,
   });
 }
@@ -184,13 +174,11 @@ const maxArchives = 1000;
 
 /** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record, or too many */
 export async function earlierPurges(topic: Topic, { root, ...owner }: PurgePlace) {
-  if (root === undefined) return { folder: '', isBegun: false };
-  let ended: PurgeEnd | undefined;
+  if (root === undefined) return { folder: '', isBegun: false, isEnded: false };
   for (let number = 1; number <= maxArchives; number += 1) {
     const folder = join(root, folderName(topic, owner, number));
     const { stage } = await readPurge(folder);
-    if (typeof stage === 'string') return { folder, isBegun: stage === 'begun', ended };
-    ended = stage;
+    if (stage !== 'ended') return { folder, isBegun: stage === 'begun', isEnded: number > 1 };
   }
   throw new Failure('config', `${root} holds ${maxArchives} archives of the topic '${topic.label}'`, {
     hint: 'Name another folder with --archive.',

@@ -159,13 +159,7 @@ export function changeIn(record: unknown): ArchiveChange | undefined {
 }
 
 /** `begun`: messages may have been deleted, and the purge did not end. */
-type PurgeStage = 'new' | 'begun' | PurgeEnd;
-
-export interface PurgeEnd {
-  readonly finished: string;
-  readonly deleted: number;
-  readonly unseen: number;
-}
+type PurgeStage = 'new' | 'begun' | 'ended';
 
 /** What a look at the topic showed, or what is known of a delete call. */
 export type PurgeStep = LookStep | { readonly call: CallEnd };
@@ -207,9 +201,8 @@ export async function readPurge(folder: string): Promise<PurgeRecord> {
 
 function stageOf(records: readonly unknown[]): PurgeStage {
   const last = records.at(-1);
-  if (!isObject(last) || !('finished' in last)) return last === undefined ? 'new' : 'begun';
-  const { finished, deleted, unseen = 0 } = last;
-  return { finished: String(finished), deleted: Number(deleted), unseen: Number(unseen) };
+  if (last === undefined) return 'new';
+  return isObject(last) && 'finished' in last ? 'ended' : 'begun';
 }
 
 function isStep(record: unknown): record is PurgeStep {
