@@ -3,7 +3,7 @@ import { messageLink } from '../../schema/link.ts';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
-import { whyEmpty } from '../../jobs/topic/find-channel.ts';
+import { refuseHiddenChannels } from '../../jobs/topic/find-channel.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
@@ -90,8 +90,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   } catch (cause) {
     throw await withNearNames(cause, selection.narrow, chat);
   }
-  const why = count === 0 ? await whyEmpty(chat, selection.narrow) : undefined;
-  if (why !== undefined) context.note(why);
+  if (count === 0) await refuseHiddenChannels(chat, selection.narrow);
   const { range } = selection;
   // Says that the default limit may have cut the result.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)

@@ -7,7 +7,6 @@ import {
   everyChannel,
   findChannel,
   listTopics,
-  topicNamesIn,
   type Channel,
   type ListedTopic,
 } from '../../jobs/topic/find-channel.ts';
@@ -22,8 +21,8 @@ import { channelArgument, readPlace } from './named-topics.ts';
 
 export default command({
   about: [
-    "Counts and dates come from the messages that the account can see: all of them are fetched, 5000 per request. With --fields topic_name, the command only requests the server's list " +
-      'of topics. The topic with the newest message comes first. Names that differ only by case ' +
+    'Counts and dates come from the messages that the account can see: all of them are fetched, 5000 per request. The topic with the newest message ' +
+      'comes first. Names that differ only by case ' +
       'are one topic, as for topic delete. The link of a topic lists that topic alone.',
     '--all-channels lists the topics of every channel, with totals below; topic delete --from accepts that list as ndjson, csv or tsv.',
   ],
@@ -60,14 +59,8 @@ export default command({
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await findChannel(chat, place.channel)] : await everyChannel(chat, left);
-    const { fields, sort } = context.options;
-    const isCounted =
-      older_than !== undefined ||
-      fields === undefined ||
-      /messages|_time|\b(ids|first_id|last_id)\b/.test(`${fields} ${sort ?? ''}`) ||
-      holds.some(({ ids }) => ids.length > 0);
-    const withIds = /\bids\b/.test(String(fields));
-    const isChosen = ({ topic_name, last_timestamp = Infinity }: NamedTopic): boolean =>
+    const withIds = /\bids\b/.test(String(context.options.fields));
+    const isChosen = ({ topic_name, last_timestamp }: ListedTopic): boolean =>
       (place?.topic === undefined || isSameTopic(place.topic, topic_name)) &&
       (!match || matchesGlobInAnyCase(match, topic_name)) &&
       (before === undefined || last_timestamp * 1000 < before);
@@ -75,15 +68,15 @@ export default command({
     for (const [index, channel] of channels.entries()) {
       const named = place ? '' : `channel '${channel.name ?? ''}': `;
       const warn = (text: string): void => context.warn(named + text);
-      const topics = await topicsOf(chat, channel, isCounted ? 'counts' : 'names', warn).catch((cause: unknown) => {
+      const topics = await topicsOf(chat, channel, warn).catch((cause: unknown) => {
         const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
         if (failure.details.server?.code !== 'BAD_NARROW') sum.failed += 1;
         warn(failure.message);
         return [];
       });
       for (const topic of topics.filter(isChosen)) {
-        const { ids = [] } = topic;
-        const isHeld = holdOf(holds, { channel, topic_name: topic.topic_name }, ids) !== undefined;
+        const { topic_name, ids } = topic;
+        const isHeld = holdOf(holds, { channel, topic_name }, ids) !== undefined;
         sum[isHeld ? 'held' : 'topics'] += 1;
         if (!isHeld) sum.messages += ids.length;
         if (!isHeld) yield { ...rowOf(channel, topic), ...(withIds && { ids }) };
@@ -94,12 +87,8 @@ export default command({
         hint: 'Run the same command again.',
         retryable: true,
       });
-    const messages = isCounted ? `, messages: ${sum.messages}` : '';
-    if (!place) context.conclude(`channels: ${channels.length}, topics: ${sum.topics}${messages}`);
+    if (!place) context.conclude(`channels: ${channels.length}, topics: ${sum.topics}, messages: ${sum.messages}`);
     if (holds.length > 0) context.conclude(`topics that are held: ${sum.held}`);
-    const [name = '*', ...others] = match ?? [];
-    if (sum.topics === 0 && others.length === 0 && !/[*?]/.test(name))
-      context.note(`no topic is named '${name}': try --match '*${name}*'`);
   },
 
   fields: ['first_id', 'last_id', 'ids'],
@@ -118,30 +107,22 @@ export default command({
   },
 });
 
-/** A topic; of its name alone nothing else is known. */
-type NamedTopic = Partial<ListedTopic> & { readonly topic_name: string };
-
-/** The topics of a channel; without counts from the server's own list, if it has one. */
 async function topicsOf(
   chat: ChatApi,
   channel: Channel,
-  show: 'counts' | 'names',
   warn: (text: string) => void,
-): Promise<readonly NamedTopic[]> {
+): Promise<readonly ListedTopic[]> {
   if (channel.isEmpty) return [];
-  const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
-  if (names) return names.map((topic_name) => ({ topic_name }));
   const { topics, isLimited, isChanged } = await listTopics(chat, channel);
   if (isLimited) warn('the plan of the organization limits the history: older messages exist that are not counted');
   if (isChanged) warn(`${changedView}; run the same command again`);
   return topics;
 }
 
-function rowOf({ stream_id, name: channel }: Channel, topic: NamedTopic) {
-  const { topic_name, ids, first_timestamp = null, last_timestamp = null } = topic;
+function rowOf({ stream_id, name: channel }: Channel, topic: ListedTopic) {
+  const { topic_name, ids, first_timestamp, last_timestamp } = topic;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
   const resolved = topic_name.startsWith(resolvedPrefix);
-  if (!ids) return { stream_id, channel, topic_name, resolved };
   const ends = { first_id: ids[0], last_id: ids.at(-1) };
   return { stream_id, channel, topic_name, messages: ids.length, ...times, resolved, ...ends };
 }

@@ -6,11 +6,11 @@ import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { maxMessages } from '../../schema/messages.ts';
 import { readName } from '../../schema/narrow.ts';
-import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
+import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
-import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { refuseIgnored } from '../messages/places.ts';
+import { channelsIn } from '../messages/selection.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -103,28 +103,12 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
   return typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
 }
 
-/**
- * A topic that the channel does not have, with near names; undefined where nothing explains it, or a look fails.
- * @throws Failure not_found for a channel of which nothing is visible
- */
-export async function whyEmpty(
-  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
+/** @throws Failure not_found for a narrow on a channel of which nothing is visible */
+export async function refuseHiddenChannels(
+  chat: Pick<ChatApi, 'messages' | 'channels'>,
   narrow: readonly unknown[],
-): Promise<string | undefined> {
-  try {
-    for (const operand of channelsIn(narrow)) {
-      const channel = await channelFor(chat, operand);
-      const [topic] = operandsIn(narrow, 'topic').map(String);
-      const known = channel && topic !== undefined ? await topicNamesIn(chat, channel) : undefined;
-      if (!channel || !known || topic === undefined || known.some((name) => isSameTopic(name, topic))) continue;
-      const near = nearNames(topic, known).map((name) => `'${name}'`);
-      const names = near.length > 0 ? `near: ${near.join(', ')}` : `its topics: ${topicListLine(channel)}`;
-      return `no topic '${topic}' in the channel '${channel.name ?? operand}'; ${names}`;
-    }
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
-  }
-  return undefined;
+): Promise<void> {
+  for (const operand of channelsIn(narrow)) await channelFor(chat, operand);
 }
 
 /** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */

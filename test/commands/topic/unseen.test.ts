@@ -20,24 +20,6 @@ describe.each([372, 489])('level %d: a channel of which the account sees nothing
   });
 });
 
-test.each([
-  ['general', 'lunhc', "note: no topic 'lunhc' in the channel 'general'; near: 'Lunch'\n"],
-  [
-    'general',
-    'zzzzzzzz',
-    "note: no topic 'zzzzzzzz' in the channel 'general'; its topics:\n  chatelaine topic list general\n",
-  ],
-  ['general', 'LUNCH', ''],
-])('an empty selection of %s > %s in a pipe says the names that come near', async (channel, topic, said) => {
-  const { run } = await openSandbox();
-  const line = `messages fetch --channel ${channel} --topic ${topic} --sender 12`;
-
-  const none = 'no messages match\n';
-  expect(await run(`${line} --no-header`)).toMatchObject({ exitCode: 0, stdout: '', stderr: said + none });
-  expect(await run(`${line} -o ndjson`)).toMatchObject({ exitCode: 0, stdout: '', stderr: said });
-  expect(await run(`${line} -q`)).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
-});
-
 test('an empty selection of a channel that is visible is an empty list', async () => {
   const { run } = await openSandbox();
 
