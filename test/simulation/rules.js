@@ -398,7 +398,7 @@ export const rules = [
     ['a recheck compares the whole selection', 'last === 0 || recheck ?', 'last === 0 ?'],
   ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
-    ['a page whose messages are renamed is read again', 'page = await chat.messages(query, limits);\n    }', '}'],
+    ['a page whose messages are renamed is read again', 'page = await read();\n    }', '}'],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
     ['a recheck records what was moved', "isMoved(before, now) ? (['moved'] as const)", '!now ? []'],

@@ -9,7 +9,7 @@ import { lastIdOf } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
-import { changedView, refuseIgnored } from '../messages/places.ts';
+import { changedView } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf, messagesAmong } from './message-forms.ts';
@@ -51,7 +51,6 @@ export async function pullArchive(
     const pages = last === 0 || recheck ? pagesOf(chat, asked) : newPages(chat, asked, last);
     for await (const page of ahead(pages)) {
       const { messages, history_limited } = page;
-      refuseIgnored(page);
       if (page.view_changed) parts.warn(`${changedView}; archive pull --recheck fetches them`);
       isVisible ||= messages.length > 0;
       isLastVisible ||= messages.some(({ id }) => id === last);

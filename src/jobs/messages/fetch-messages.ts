@@ -14,8 +14,8 @@ import type { MessageSelection, Range } from './selection.ts';
 
 /**
  * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a
- * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored
- * a part of the selection: an ignored narrow before the first message, anything else after the last
+ * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected, after the last message,
+ * where the server ignored something that was typed
  */
 export async function* fetchMessages(
   chat: MessageChat,
@@ -49,9 +49,7 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
   const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
-    /** @throws Failure rejected where the messages are others than those selected */
-    add(page: Omit<MessagePage, 'found_newest' | 'found_oldest'>): void {
-      refuseIgnored(page, 'rejected');
+    add(page: MessagePage): void {
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       const isShown = page.found_anchor === true && page.messages.length > 0;
       const isFound = isShown || page.messages.some(({ id }) => String(id) === unwanted);
@@ -80,7 +78,7 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
 
 /**
  * The whole answer of one request, and `end` for when it is written: it warns and throws as `fetchMessages` does.
- * @throws Failure usage where it takes several; rejected for an ignored selection
+ * @throws Failure usage where it takes several; unavailable for an ignored selection
  */
 export async function fetchEnvelope(
   chat: Pick<ChatApi, 'envelope' | 'level'>,
@@ -97,7 +95,7 @@ export async function fetchEnvelope(
       `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
     );
   const { body, page } = await chat.envelope({ ...query, ...request });
-  remarks.add(page);
+  remarks.add(refuseIgnored(page));
   return { body, end: () => remarks.end(chat, warn) };
 }
 

@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { CallLimits, RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelsIn, operandsIn } from './selection.ts';
@@ -11,7 +11,7 @@ const waits: readonly Milliseconds[] = [2000, 7000];
 
 /**
  * The same API, each page of which has messages of the requested place alone (docs/apis.md, Messages of another place).
- * @throws Failure unavailable where the server returns others three times
+ * @throws Failure unavailable where the server returns others three times, or says that it ignored what selects
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
   return { ...chat, messages: checking(chat, sleep) };
@@ -20,14 +20,14 @@ export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Pro
 function checking(chat: MessageSource, sleep: (span: Milliseconds) => Promise<void>) {
   return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
     const tests = testsOf(query);
-    const strayIn = ({ messages, ignored }: MessagePage): RawMessage | undefined =>
-      // The caller refuses a page whose server reports that it ignored the narrow.
-      ignored.includes('narrow') ? undefined : messages.find((message) => !tests.every((isOf) => isOf(message)));
-    let page = await chat.messages(query, limits);
+    const strayIn = ({ messages }: MessagePage): RawMessage | undefined =>
+      messages.find((message) => !tests.every((isOf) => isOf(message)));
+    const read = async (): Promise<MessagePage> => refuseIgnored(await chat.messages(query, limits));
+    let page = await read();
     for (const wait of limits?.repeat === 'never' ? [] : waits) {
       if (!strayIn(page)) return page;
       await sleep(wait);
-      page = await chat.messages(query, limits);
+      page = await read();
     }
     const stray = strayIn(page);
     if (stray) throw strayed(stray);
@@ -59,14 +59,15 @@ function strayed(message: RawMessage): Failure {
 /** The warning of every command that reads pages of two views. */
 export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
 
-/** Refuses a page of a server that says that it ignored what selects. @throws Failure of that kind */
-export function refuseIgnored({ ignored }: Pick<MessagePage, 'ignored'>, kind: FailureKind = 'unavailable'): void {
-  const names = ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
-  if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`, kind);
+/** The page, unless its server says that it ignored what selects. @throws Failure unavailable */
+export function refuseIgnored(page: MessagePage): MessagePage {
+  const names = ['narrow', 'message_ids'].filter((name) => page.ignored.includes(name));
+  if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`);
+  return page;
 }
 
-export function untrusted(message: string, kind: FailureKind = 'unavailable'): Failure {
-  return new Failure(kind, `${message}: this response is not used`, {
+export function untrusted(message: string): Failure {
+  return new Failure('unavailable', `${message}: this response is not used`, {
     hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });

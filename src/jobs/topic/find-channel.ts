@@ -9,7 +9,6 @@ import { readName } from '../../schema/narrow.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
-import { refuseIgnored } from '../messages/places.ts';
 import { channelsIn } from '../messages/selection.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -73,7 +72,6 @@ async function channelFor(
 ): Promise<Channel | undefined> {
   try {
     const page = await chat.messages({ narrow: inChannel(operand), anchor: 'newest', num_before: 1, num_after: 0 });
-    refuseIgnored(page);
     const message = onlyMessage(page, 'found_oldest');
     const rows = message ? undefined : await chat.channels();
     const row = rows?.find((one) => isNamedSo(one, operand));
@@ -193,7 +191,6 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
   // Nothing of them is kept: requests count, since the server limits them.
   for await (const page of forward(chat, query, { anchor: 'oldest', page: maxMessages })) {
-    refuseIgnored(page);
     isLimited ||= page.history_limited;
     isChanged ||= page.view_changed === true;
     for (const { id, subject, timestamp } of page.messages) {

@@ -427,7 +427,7 @@ test('a page without messages says all the same what the plan cuts, and what the
   const cut = await fetched(hidden, '');
   const ignored = await fetched(deaf, '--channel general');
 
-  expect([cut.exitCode, ignored.exitCode]).toEqual([0, 6]);
+  expect([cut.exitCode, ignored.exitCode]).toEqual([0, 7]);
   expect(cut.lines.map((text) => JSON.parse(text) as unknown)).toEqual([
     { warning: expect.stringContaining('limits the history') as string },
   ]);
@@ -496,7 +496,7 @@ describe('--envelope', () => {
     page(service, { ...query, num_after: '0' }, { ids: [1], more: { ignored_parameters_unsupported: ['narrow'] } });
 
     const ran = await run(service, 'messages fetch --channel general --limit 5 --envelope -o json');
-    expect(ran).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(ran).toMatchObject({ exitCode: 7, stdout: '' });
   });
 });
 

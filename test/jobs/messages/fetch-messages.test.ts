@@ -158,12 +158,12 @@ describe('--since and --until', () => {
 });
 
 describe('a selection that the server ignored', () => {
-  test('a narrow: exit 6, and no message is shown', async () => {
+  test('a narrow: exit 7, and no message is shown', async () => {
     const server = await openChatServer({ messages: topicOf('lunch', [1, 2]), ignoresNarrow: 'says' });
 
     const { exitCode, stdout, error } = await server.run('messages fetch --topic tea -o json');
 
-    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
     expect(error?.message).toContain('ignored narrow');
   });
 });
