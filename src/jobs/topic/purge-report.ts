@@ -4,7 +4,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { leftIn, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import { mostNamed, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
+import { type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';
@@ -26,26 +26,22 @@ export async function describeTopics(
   surveys: readonly TopicSurvey[],
   say: (text: string) => void,
 ): Promise<void> {
-  const { host: full, hostname } = new URL(site);
-  // The port of a sandbox is another one in each run.
-  const host = hostname === '127.0.0.1' ? hostname : full;
+  const { host } = new URL(site);
   const organization = await chat.organization();
   const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${account}`;
   const kept = maxFileSize === undefined ? 'not archived without --files' : 'archived too';
   const attached = (count: number): string => (count === 0 ? '' : `; ${quantity(count, 'attached file')}, ${kept}`);
-  const totals = (some: readonly TopicSurvey[]): string => {
-    const messages = some.reduce((sum, { ids }) => sum + ids.length, 0);
-    return `topics: ${some.length}, messages: ${messages}${attached(some.reduce((sum, { files }) => sum + files, 0))}`;
-  };
+  const sumOf = (count: (survey: TopicSurvey) => number) => surveys.reduce((sum, one) => sum + count(one), 0);
   const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
-  const isLong = surveys.length > mostNamed;
   for (const [stream_id, { name }] of channels) {
     const some = surveys.filter(({ channel }) => channel.stream_id === stream_id);
     const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
-    say(`${server}, ${channel}:${isLong ? ` ${totals(some)}` : ''}`);
-    for (const survey of isLong ? [] : some) say(describeTopic(survey) + attached(survey.files));
+    say(`${server}, ${channel}:`);
+    for (const survey of some) say(describeTopic(survey) + attached(survey.files));
   }
-  if (surveys.length > 1) say(`channels: ${channels.size}, ${totals(surveys)}`);
+  if (surveys.length < 2) return;
+  const [messages, all] = [sumOf(({ ids }) => ids.length), attached(sumOf(({ files }) => files))];
+  say(`channels: ${channels.size}, topics: ${surveys.length}, messages: ${messages}${all}`);
 }
 
 function describeTopic(survey: TopicSurvey): string {

@@ -11,7 +11,7 @@ import type { UploadPath } from '../../schema/upload.ts';
 import { readPurge } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
+import { placeNarrow, untrusted } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { labelOf, topicKey, topicListLine, topicNamesIn, type Topic } from './find-channel.ts';
 
@@ -131,7 +131,6 @@ export async function* topicPages(
     known !== undefined && !isSameName(String(one.display_recipient), known);
   const walk = anchor === 'newest' ? backward : forward;
   for await (const read of walk({ messages }, { narrow, ...form, apply_markdown: false, ...query }, { anchor, page })) {
-    refuseIgnored(read);
     if (read.messages.some(isOther)) {
       const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
       if (typeof now === 'string') known = now;
@@ -160,7 +159,7 @@ async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise
 }
 
 /** Topics that are named one by one. */
-export const mostNamed = 20;
+const mostNamed = 20;
 
 function listNames(surveys: readonly TopicSurvey[]): string {
   const isOfOne = new Set(surveys.map(({ channel }) => channel.stream_id)).size === 1;

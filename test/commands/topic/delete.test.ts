@@ -369,7 +369,7 @@ describe('what is in the topic', () => {
 
     expect(exitCode).toBe(2);
     expect(lines.slice(0, 2)).toEqual([
-      expect.stringMatching(/^Harbour \(127\.0\.0\.1\), as ada@chat\.test, channel 'kitchen' \(id 5\):$/),
+      expect.stringMatching(/^Harbour \(127\.0\.0\.1:\d+\), as ada@chat\.test, channel 'kitchen' \(id 5\):$/),
       "topic 'lunch': 2 messages on 2026-02-25; spelled 'lunch', 'LUNCH'",
     ]);
     expect((await server.run('topic delete KITCHEN lunch --confirm wrong --no-archive -q')).lines).toHaveLength(1);
