@@ -18,8 +18,8 @@ import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 export default command({
   about: [
     'Fetches the messages that match all options. Without --channel or --channels, only messages that the account itself received are searched. ' +
-      'Digits are the id of a channel or user, anything else is a name or an address; id:7 and name:2024 say which. One word of the name is enough if only one user ' +
-      'has it; standard error then says which user is meant. Some organizations hide addresses: name users by their id there. ' +
+      'Digits are the id of a channel or user, anything else is a name or an address; id:7 and name:2024 say which. Standard error says which ' +
+      'user a name means. Some organizations hide addresses: name users by their id there. ' +
       'An option from feature level N needs a chat server of that level; chatelaine doctor shows yours.',
     'A terminal shows a conversation in local time (-o text); -o table shows each message on a line. --fields time,url,content adds ' +
       'the time as RFC 3339 and the link of the message to any other format.',

@@ -3,7 +3,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
-import { foldName, isSameName } from '../../schema/topic.ts';
+import { isSameName } from '../../schema/topic.ts';
 import { nearChannels, nearRows, unknownChannel } from './find-channel.ts';
 
 /** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
@@ -59,13 +59,10 @@ export function idsOf(
   return ids;
 }
 
-/** The user of that whole name, else of words of it, as `Ines`. @throws Failure usage where several have it */
+/** The user of that whole name or address. @throws Failure usage where several have it */
 function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
-  const named = (isIt: (name: string) => boolean) => users.filter(({ full_name }) => isIt(String(full_name)));
-  const isAddress = (user: JsonObject): boolean =>
-    [user['delivery_email'], user['email']].some((address) => isSameName(String(address), wanted));
-  const whole = wanted.includes('@') ? users.filter(isAddress) : named((name) => isSameName(name, wanted));
-  const alike = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));
+  const names = wanted.includes('@') ? ['delivery_email', 'email'] : ['full_name'];
+  const alike = users.filter((user) => names.some((name) => isSameName(String(user[name]), wanted)));
   // A user may be listed under each name that he had.
   const found = [...new Map(alike.map((user) => [user['user_id'], user])).values()];
   const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
