@@ -64,7 +64,7 @@ test('archive.png shows a page of an archive', { ...needs('chromium'), ...needs(
   const home = emptyHome();
   const pull = 'chatelaine --sandbox archive pull general --channel general -q';
   const { exitCode, output } = await openTerminal(
-    `${pull} && chatelaine --sandbox archive export general -o html --to site --pages several -q`,
+    `${pull} && chatelaine --sandbox archive export general -o html --to site -q`,
     { home, env: { TZ: 'UTC' } },
   ).ended;
   expect(exitCode, output).toBe(0);

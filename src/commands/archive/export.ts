@@ -73,15 +73,15 @@ export default command({
     ),
     pages: {
       kind: 'string',
-      choices: ['one', 'several'],
-      help: 'html with --to: one (file) or several (pages in a folder) (default: several above 5,000 messages)',
+      choices: ['one'],
+      help: 'html with --to: one file, also above 5,000 messages, which are pages in a folder otherwise',
     },
     files: {
       kind: 'boolean',
       negatable: true,
       help: 'Copy attached files beside the pages of a folder (default: yes); --no-files links to those in the archive',
     },
-    raw_content: flagField('ndjson, csv, excel and text: the Markdown source'),
+    raw_content: flagField('ndjson, csv and text: the Markdown source'),
   },
   examples: [
     'chatelaine archive export kitchen -o html --to kitchen.html',
@@ -96,7 +96,7 @@ export default command({
     const { options, say, note, warn, signal, terminal } = context;
     if (to === undefined && output === 'html' && terminal.isShown())
       throw usage('a terminal does not show html', `Give --to FILE: ${context.again({ to: 'messages.html' })}`);
-    if (options.typed?.has('fields') && !/^(csv|excel)/.test(output))
+    if (options.typed?.has('fields') && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const [{ head }] = archives;

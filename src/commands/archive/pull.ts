@@ -1,4 +1,3 @@
-import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
@@ -79,7 +78,6 @@ export default command({
   show: {
     columns: [...whole('folder'), 'messages', 'added', { name: 'channel', when: 'there', width: Infinity }],
     others: 'known',
-    line: pulledLine,
   },
 });
 
@@ -137,20 +135,6 @@ async function* pullAll(values: PullValues, context: PullContext) {
 
 function concludeUnkept(files: number, { conclude }: Terminal): void {
   if (files > 0) conclude(`attached files that are not archived without --files: ${files}`);
-}
-
-type PulledRow = Readonly<Partial<Record<string, unknown>>> & { readonly folder: string };
-
-/** `kitchen: 8 messages, 2 new, 1 of 2 attached files kept`. */
-function pulledLine({ folder, channel, status, messages, added, files, files_kept, ...counts }: PulledRow): string {
-  const { edited, moved, gone, back } = counts;
-  const words = { new: added, edited, moved, 'no longer visible': gone, 'visible again': back };
-  return [
-    `${typeof channel === 'string' ? `#${channel}` : folder}: ${quantity(Number(messages ?? 0), 'message')}`,
-    ...Object.entries(words).flatMap(([word, count]) => (Number(count ?? 0) > 0 ? `${String(count)} ${word}` : [])),
-    ...(Number(files ?? 0) > 0 ? [`${String(files_kept)} of ${quantity(Number(files), 'attached file')} kept`] : []),
-    ...(typeof status === 'string' && status !== 'pulled' ? [status] : []),
-  ].join(', ');
 }
 
 /** What is the same for all these folders: before anything is written. @throws Failure config, usage */

@@ -44,7 +44,7 @@ const maxOnOnePage = 5000;
 export async function takesPages(
   to: string,
   output: DocumentFormat,
-  pages: 'one' | 'several' | undefined,
+  pages: 'one' | undefined,
   count: number,
 ): Promise<boolean> {
   const isThere = await isFolder(to);
@@ -52,7 +52,7 @@ export async function takesPages(
   if (isThere && pages === 'one') throw usage(`--to ${to} is a folder, and --pages one makes a file`);
   if (isThere || output !== 'html' || pages === 'one') return isThere;
   const isFile = await exists(to);
-  const isLong = pages === 'several' || count > maxOnOnePage;
+  const isLong = count > maxOnOnePage;
   const advice = 'Name a folder, or give --pages one.';
   if (isLong && isFile) throw usage(`${count} messages become pages in a folder, and ${to} is a file`, advice);
   // A file without a suffix is opened by no browser.

@@ -2,10 +2,10 @@ import type { Formatter, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
-export const documentFormats = ['ndjson', 'csv', 'excel', 'excel-semicolon', 'text', 'html'] as const;
+export const documentFormats = ['ndjson', 'csv', 'text', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
-/** The user's choices about a document of csv or for a spreadsheet. */
+/** The user's choices about a document of csv. */
 interface DocumentOptions {
   readonly fields?: string;
   readonly header?: boolean;
@@ -27,11 +27,6 @@ export async function documentForm(
   switch (format) {
     case 'csv':
       return (await import('../csv.ts')).csv(choices);
-    case 'excel':
-    case 'excel-semicolon': {
-      const { messageText } = await import('./conversation.ts');
-      return (await import('../csv.ts')).excel(choices, format === 'excel' ? ',' : ';', messageText());
-    }
     case 'text':
       return (await import('./conversation.ts')).conversation({ width: 0, color: false, links: head.links });
     case 'html':

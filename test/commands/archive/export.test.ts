@@ -373,10 +373,10 @@ describe('archive export', () => {
       const [lunch, onboarding] = [await one('--topic lunch'), await one('--topic onboarding')];
       expect(await one('--topic lunch --topic onboarding')).toEqual([...lunch, ...onboarding].sort((a, b) => a - b));
       expect(await one("--sender 'Ines Okafor'")).toEqual(await one('--sender 10'));
-      const ines = await parts('-o ndjson --sender ines', archive);
+      const ines = await parts("-o ndjson --sender 'ines okafor'", archive);
       expect([idsIn(ines.stdout), ines.stderr]).toEqual([
         await one('--sender 10'),
-        "note: 'ines' is Ines Okafor (id 10)\n",
+        "note: 'ines okafor' is Ines Okafor (id 10)\n",
       ]);
       expect(await one('--sender me')).toEqual(await one('--sender mara@harbour.example'));
     });

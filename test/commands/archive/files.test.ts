@@ -474,7 +474,7 @@ test('html links to kept files, seen from the document, and to the server for th
 
   const ran = [
     await run(`archive export ${folder} -o html --to ${join(home, 'page.html')}`),
-    await run(`archive export ${folder} -o html --to ${join(home, 'out')} --pages several --no-files`),
+    await run(`archive export ${folder} -o html --to ${join(home, 'out')} --no-files`),
   ];
 
   expect(second?.path).toBe('2/cd/y2/later.bin');
@@ -499,7 +499,7 @@ describe('a file that a browser would run', () => {
     await run(`archive pull ${folder} ${selection} --files --both`);
     const out = join(folder, '..', 'out');
 
-    await run(`archive export ${folder} -o html --to ${out} --pages several${option}`);
+    await run(`archive export ${folder} -o html --to ${out}${option}`);
 
     const links = hrefsOf(readFileSync(join(out, 'messages-0001.html'), 'utf8'));
     expect(links.map(({ href }, at) => href.endsWith(suffixes[at] ?? '?'))).toEqual(suffixes.map(() => true));

@@ -213,7 +213,7 @@ test('takes the same part of each channel, whose users are looked up once', asyn
   const users: string[] = [];
   const { run } = await openSandbox({ log: ({ path }) => void (/\/users$/.test(path) && users.push(path)) });
   const folder = join(emptyHome(), 'ines');
-  const pull = `archive pull ${folder} --all-channels --sender Ines --since 2026-01-01 -o json`;
+  const pull = `archive pull ${folder} --all-channels --sender 'Ines Okafor' --since 2026-01-01 -o json`;
 
   const ran = await run(pull);
   const pulled = JSON.parse(ran.stdout) as { folder: string; messages: number | null }[];

@@ -218,7 +218,7 @@ describe('archive pull', () => {
       for (const message of server.messages) message.subject = 'lunch';
       await server.run(`archive pull ${folder} --recheck`);
 
-      const { exitCode } = await server.run(`archive export ${folder} -o html --to ${folder}-site --pages several`);
+      const { exitCode } = await server.run(`archive export ${folder} -o html --to ${folder}-site`);
 
       expect(exitCode).toBe(0);
       const pages = ['messages-0001.html', 'messages-0002.html'].map((name) =>
