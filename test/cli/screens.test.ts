@@ -56,7 +56,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'messages fetch --channel general --topic nothing',
     "messages fetch '#narrow/channel/1-general/topic/who.20has.20dock.204.3F/near/1451'",
     'messages fetch https://other.example.org/#narrow/channel/1-general',
-    'messages fetch --sender Ines',
+    "messages fetch --sender 'Ines Okafor'",
     'messages fetch --channel general --since thursday --limit 1',
   ],
   'settings get': ['settings get color_scheme timezone'],

@@ -487,7 +487,7 @@ export const rules = [
   ...inFile('purges', 'jobs/topic/survey-topics.ts', [
     [
       'a purge of two topics goes on beside one that an earlier run deleted',
-      'gone.filter(({ ended }) => !ended)',
+      'gone.filter(({ isEnded }) => !isEnded)',
       'gone',
     ],
   ]),
