@@ -192,8 +192,12 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     if (last === 'gone') return [`message ${kept.id} is visible, and a recheck says that it is gone`];
     const shown = own.findLast((change) => change.message)?.message ?? kept;
     if (shown.content !== message[form === 'source' ? 'content' : 'rendered']) {
-      const times = (ended.server.versions.get(kept.id) ?? []).map((one) => one.message?.last_edit_timestamp);
-      const isTwice = times.some((time, at) => time !== undefined && time === times[at - 1]);
+      // Below level 365 the time of an edit is that of a move too.
+      const isMoveToo = (ended.plan.level ?? 0) < 365;
+      const times = (ended.server.versions.get(kept.id) ?? []).map(({ message: one }) =>
+        Math.max(one?.last_edit_timestamp ?? 0, (isMoveToo && one?.last_moved_timestamp) || 0),
+      );
+      const isTwice = times.some((time, at) => time > 0 && time === times[at - 1]);
       if (form !== 'rendered' || !isTwice)
         return [`message ${kept.id} has another text, and a recheck did not record it`];
       limits.add('edited twice in one second, in an archive of rendered messages alone');
