@@ -42,7 +42,7 @@ const changed: readonly (readonly [NonNullable<LicenseShape['names']>, string])[
 const respelled = changed.filter(([names]) => names === 'lower' || names === 'upper' || names === 'domain');
 const exact = { write_shape: 'echo', filters: 'exact', list_shape: 'pages' } as const;
 
-test.each(respelled)(
+test.each(sampleOf(2, respelled))(
   'a server that keeps names as %s: %s is created, and found there by later runs',
   async (...given) => {
     const [names, user] = given;
@@ -63,7 +63,7 @@ test.each(respelled)(
   },
 );
 
-test.each(sampleOf(6, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
+test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
   const { run, made, posts } = await service({ ...exact, names });
 
   await run(ensure(user));
@@ -86,7 +86,7 @@ const answers: readonly (readonly [string, LicenseShape, string | undefined])[] 
   ['202 with a text', { write_shape: 'text', names: 'upper', filters: 'exact' }, undefined],
 ];
 
-test.each(sampleOf(3, answers))(
+test.each(sampleOf(2, answers))(
   'three runs after %s send one request, and --send-again another one',
   async (_what, shape, fault) => {
     const { run, posts } = await service(shape, fault);

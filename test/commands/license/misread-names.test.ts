@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 import { emptyHome, runAlone } from '../../helpers/run.ts';
 
@@ -33,7 +34,7 @@ const roster = (users: readonly string[]): string =>
   JSON.stringify(users.map((remote_user) => ({ remote_user, size_allowance: 4 })));
 const signs = ['\\', '(', '?', ',', "'", '<', '[', '/', ':', '=', '+', '%', ';', '&', '#'];
 
-describe.each(signs)('a filter that misreads %s', (sign) => {
+describe.each(sampleOf(3, signs))('a filter that misreads %s', (sign) => {
   const users = [1, 2, 3, 4, 5, 6].map((number) => `ward${sign}${number}`);
 
   test('apply creates one license a run at most, and no user has two', async () => {

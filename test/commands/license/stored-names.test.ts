@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 import { emptyHome, runAlone } from '../../helpers/run.ts';
 
@@ -38,7 +39,9 @@ const changes: readonly (readonly [string, (name: string) => string])[] = [
   ['without its domain', (name) => name.replace(/@.*$/, '')],
 ];
 
-describe.each(changes.flatMap(([what, change]) => [false, true].map((isMute) => [what, isMute, change] as const)))(
+const servers = changes.flatMap(([what, change]) => [false, true].map((isMute) => [what, isMute, change] as const));
+
+describe.each(sampleOf(3, servers))(
   'a server that stores a name %s (its response is mute: %s)',
   (_what, isMute, change) => {
     const settle = ['--settle', '0s'];

@@ -7,7 +7,8 @@ import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 /** A year of an operator: what a roster, an audit by night and an undo make of joiners, leavers, sizes and names. */
 
 const rows = isWhole ? 300 : 12;
-const months = 12;
+/** How many there are, and those of a second license, of an undo and of an edit by hand. */
+const [months, ofTwin, ofUndo, ofEdit] = isWhole ? [12, 4, 7, 9] : [6, 2, 3, 4];
 
 /** Users with their sizes. */
 type Roster = ReadonlyMap<string, number>;
@@ -27,7 +28,7 @@ function rosterAfter(
   return { roster, renamed };
 }
 
-test(`twelve rosters of ${rows} rows: the audits are quiet but for two planted faults, and the list equals the last roster`, async () => {
+test(`${months} rosters of ${rows} rows: the audits are quiet but for two planted faults, and the list equals the last roster`, async () => {
   const { run: ask, sandbox } = await openSandbox({
     seed: (state) => {
       for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
@@ -65,27 +66,28 @@ test(`twelve rosters of ${rows} rows: the audits are quiet but for two planted f
     const applied = await apply();
     expect(applied.exitCode).toBe(0);
     expect(held()).toEqual(wanted(next));
-    if (month === 7) {
+    if (month === ofUndo) {
       const name = /license undo (\w{4})/.exec(applied.stderr)?.[1] ?? '';
       const undone = await run(`license undo ${name} -y -o json`);
       expect({ exitCode: undone.exitCode, changed: before.length }).toEqual({ exitCode: 0, changed: rows });
-      expect(held().filter((text) => !text.startsWith('new-7-'))).toEqual(named);
+      expect(held().filter((text) => !text.startsWith(`new-${ofUndo}-`))).toEqual(named);
       expect((await apply()).exitCode).toBe(0);
       expect(held()).toEqual(wanted(next));
     }
     users = next;
-    if (month === 4) {
+    if (month === ofTwin) {
       // A second license, made by hand: found, looked at, and accepted with its reason.
-      await run(`license create --remote-user new-4-0 --size-allowance 3`);
+      await run(`license create --remote-user new-${ofTwin}-0 --size-allowance 3`);
       audits.push(await audit());
       expect((await run(`license audit --roster ${roster} --write-accepted ${accepted}`)).exitCode).toBe(0);
       writeFileSync(accepted, readFileSync(accepted, 'utf8').replace(/\n/g, ' # two devices\n'));
       audits.push(await audit(`--accept ${accepted}`));
-      const key = sandbox.state.licenses().findLast(({ remote_user }) => remote_user === 'new-4-0')?.license_code ?? '';
+      const key =
+        sandbox.state.licenses().findLast(({ remote_user }) => remote_user === `new-${ofTwin}-0`)?.license_code ?? '';
       expect((await run(`license retire ${key} -y`)).exitCode).toBe(0);
     }
-    if (month === 9) {
-      const victim = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'new-9-0');
+    if (month === ofEdit) {
+      const victim = sandbox.state.licenses().find(({ remote_user }) => remote_user === `new-${ofEdit}-0`);
       await run(`license edit ${victim?.license_code ?? ''} --size-allowance 9`);
       audits.push(await audit());
       expect((await apply()).exitCode).toBe(0);
@@ -93,7 +95,7 @@ test(`twelve rosters of ${rows} rows: the audits are quiet but for two planted f
     audits.push(await audit());
   }
   const quiet = (count: number) => Array<number>(count).fill(0);
-  expect(audits).toEqual([...quiet(4), 10, 0, ...quiet(5), 10, ...quiet(3)]);
+  expect(audits).toEqual([...quiet(ofTwin), 10, 0, ...quiet(ofEdit - ofTwin), 10, ...quiet(months - ofEdit)]);
   expect(held()).toEqual(wanted(users));
   const { stderr } = await run(`license audit --roster ${roster}`);
   expect(stderr).toContain(`no findings in ${rows + 2 * (months - 1) + 1} licenses (${2 * (months - 1) + 1} retired)`);
