@@ -94,6 +94,11 @@ export function spanOf({ line }: Pick<Process, 'line'>, name: 'deadline' | 'time
 }
 const mostHealing = 4;
 
+/** Whether a server's filter does not work, so that its list of all licenses is the lookup. */
+export function isByList({ shape, habits }: LicensingPlan): boolean {
+  return shape?.filters === 'ignored' || habits?.finds !== undefined;
+}
+
 /** Plays a history from its beginning to its end. */
 export async function playLicensing(plan: LicensingPlan, trace?: (line: string) => void): Promise<Verdict> {
   closeAll();
@@ -115,8 +120,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
       ...(ledger ? { CHATELAINE_LEDGER: 'postgres://ada@localhost/ledger' } : {}),
     };
     // Lists of these worlds have no total, and are whole.
-    const isByList = plan.shape?.filters === 'ignored' || plan.habits?.finds !== undefined;
-    const isTrusted = isByList && /^license (ensure|apply)/.test(line);
+    const isTrusted = isByList(plan) && /^license (ensure|apply)/.test(line);
     return new Process(computer, {
       line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}`),
       env: { ...(plan.hasTwoApps ? {} : environment), ...state },

@@ -1,4 +1,4 @@
-import { deadline, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
+import { deadline, isByList, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
 import { disksOf, isKillable, type Process } from './computer.ts';
 import { ownerOf, type Mishap } from './licensing-server.ts';
 import { replies } from './replies.ts';
@@ -434,15 +434,19 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 
 /**
  * Nothing is left but records. A run that is killed, or whose disk fails, leaves twelve files at most, where nobody
- * sees that it is dead: a lock for each place, others, its sign of life, and a draft. A power cut kills all runs of a
- * computer.
+ * sees that it is dead: a lock for each place, others, its sign of life, and a draft. Where the list of all licenses is
+ * the lookup, an `apply` may leave a lock for each row of its roster too. A power cut kills all runs of a computer.
  */
 function leftFiles({ computers, plan, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
   const left = [...new Set(files)].filter((path) => /\.(tmp|lock|holder)(\.|$)|\.lock\.|\/live\//.test(path));
   const failed = plan.runs.flatMap(({ fate }) => disksOf(fate ?? {})).length;
-  const faults = failed + runs.filter(({ exit }) => exit === undefined).length;
-  return left.length > 12 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`] : [];
+  const dead = runs.filter(({ exit }) => exit === undefined);
+  const faults = failed + dead.length;
+  const rows = isByList(plan) ? (plan.roster ?? []).length : 0;
+  const locked = rows * dead.filter(({ line }) => line.startsWith('license apply')).length;
+  if (left.length <= 12 * faults + locked) return [];
+  return [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`];
 }
 
 /** Lines of runs that give a license another name. */
