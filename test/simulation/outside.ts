@@ -28,12 +28,12 @@ export const link = (from: string, to: string): Promise<void> =>
   onDisk('link', to, (disk, place) => disk.link(actingProcess().computer.diskAt(from)[1], place));
 export const mkdir = (path: string, { mode }: { readonly mode: number }): Promise<void> =>
   onDisk('mkdir', path, (disk, place) => disk.mkdir(place, mode));
-export const readdir = (path: string): Promise<string[]> =>
-  onDisk('readdir', path, (disk, place) => {
-    const folder = disk.find(place);
-    if (folder instanceof File) throw diskError('ENOTDIR', 'scandir', path);
-    return [...folder.entries.keys()];
-  });
+export const readdir = (path: string): Promise<string[]> => onDisk('readdir', path, namesOn);
+function namesOn(disk: Disk, path: string): string[] {
+  const folder = disk.find(path);
+  if (folder instanceof File) throw diskError('ENOTDIR', 'scandir', path);
+  return [...folder.entries.keys()];
+}
 export const rename = (from: string, to: string): Promise<void> =>
   onDisk('rename', to, (disk, place) => disk.rename(actingProcess().computer.diskAt(from)[1], place));
 export const rmdir = (path: string): Promise<void> => onDisk('rmdir', path, (disk, place) => disk.rmdir(place));
@@ -278,6 +278,16 @@ export function appendFileSync(to: number | string, text: string, { mode = 0o666
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
   actingProcess().callAtOnce('append', to, () => write(disk.open(place, flags, mode)));
 }
+function onDiskAtOnce<T>(name: string, path: string, work: (disk: Disk, path: string) => T): T {
+  const process = actingProcess();
+  return process.callAtOnce(name, path, () => work(...process.computer.diskAt(path)));
+}
+
+export const linkSync = (from: string, to: string): void =>
+  onDiskAtOnce('link', to, (disk, place) => disk.link(actingProcess().computer.diskAt(from)[1], place));
+export const unlinkSync = (path: string): void => onDiskAtOnce('unlink', path, (disk, place) => disk.unlink(place));
+export const statSync = (path: string): Found => onDiskAtOnce('stat', path, (disk, place) => found(disk.find(place)));
+export const readdirSync = (path: string): string[] => onDiskAtOnce('readdir', path, namesOn);
 export const fstatSync = (fd: number): Found => atOnce('fstat', fd, ({ entry }) => found(entry));
 export const fsyncSync = (fd: number): void => atOnce('fsync', fd, (file) => file.sync());
 export const ftruncateSync = (fd: number, length: number): void =>

@@ -14,14 +14,13 @@ const refused = (code, syscall) => Object.assign(new Error(`${code}: refused by 
 if (odd.has('windows')) path.sep = '\\';
 
 /** No hard links: the code that a file system answers instead. */
-if (odd.has('no-link')) promises.link = () => Promise.reject(refused(odd.get('no-link'), 'link'));
+if (odd.has('no-link'))
+  fs.linkSync = () => {
+    throw refused(odd.get('no-link'), 'link');
+  };
 
 /** A name is given twice. */
-if (odd.has('loose')) {
-  promises.link = (from, to) => promises.copyFile(from, to);
-  promises.open = (file, flags, mode) => open(file, flags === 'wx' ? 'w' : flags, mode);
-}
-if (odd.has('loose-link')) promises.link = (from, to) => promises.copyFile(from, to);
+if (odd.has('loose')) fs.linkSync = (from, to) => fs.copyFileSync(from, to);
 
 /** Another program has each file open for so many renames over it, or while a file beside it ends in `.opened`. */
 if (odd.has('held')) {
@@ -44,9 +43,11 @@ if (odd.has('open-stays')) {
 
 /** Files whose name ends so cannot be removed. */
 if (odd.has('kept')) {
-  const { unlink } = promises;
-  promises.unlink = (file) =>
-    String(file).endsWith(odd.get('kept')) ? Promise.reject(refused('EPERM', 'unlink')) : unlink(file);
+  const { unlinkSync } = fs;
+  fs.unlinkSync = (file) => {
+    if (String(file).endsWith(odd.get('kept'))) throw refused('EPERM', 'unlink');
+    unlinkSync(file);
+  };
 }
 
 /** A handle that appends does not truncate. */
@@ -78,18 +79,4 @@ if (odd.has('full')) {
   };
 }
 
-/** Whoever makes a lock stalls before writing into it, until that file exists. */
-if (odd.has('stall')) {
-  const { open: before } = promises;
-  promises.open = async (file, flags, mode) => {
-    const handle = await before(file, flags, mode);
-    if (flags !== 'wx' || !/\.lock$/.test(String(file))) return handle;
-    const { writeFile } = handle;
-    handle.writeFile = async (...words) => {
-      while (!fs.existsSync(odd.get('stall'))) await new Promise((resolve) => setTimeout(resolve, 5));
-      return writeFile.apply(handle, words);
-    };
-    return handle;
-  };
-}
 syncBuiltinESMExports();

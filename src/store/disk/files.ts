@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { access, constants, lstat, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
+import {
+  access,
+  constants,
+  lstat,
+  open,
+  randomBytes,
+  rename,
+  unlinkSync,
+  type FileHandle,
+} from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, systemReason, usage } from '../../core/failure.ts';
 import { isWindows } from '../../core/system.ts';
@@ -149,7 +158,8 @@ export async function remove(path: string): Promise<void> {
   const what = `remove ${path}`;
   await ifThere(
     what,
-    whenClosed(what, () => unlink(path)),
+    // Waking another thread would take longer.
+    whenClosed(what, async () => unlinkSync(path)),
   );
 }
 

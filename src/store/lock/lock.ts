@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
-import { link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { linkSync, stat, statSync, writeFile, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
 import {
   codeOf,
-  exists,
   ifThere,
   orFailure,
   readFile,
@@ -80,8 +79,7 @@ export async function draftLocks(path: string, system: System, about: OwnerAbout
 export async function tryLock(path: string, { system, clock }: Surroundings, draft?: LockDraft) {
   const me = draft?.owner ?? (await thisOwner(system));
   for (let round = 0; ; round += 1) {
-    const isMade = draft && round === 0 && (await orAbandon(path, me, claim(path, me, system, draft)));
-    const conflict = isMade ? undefined : await orAbandon(path, me, attempt(path, me, system, round, draft));
+    const conflict = await orAbandon(path, me, attempt(path, me, system, draft));
     if (!conflict) {
       abandoned.delete(path + me.token);
       return { release: () => orAbandon(path, me, release(path, me, draft)) };
@@ -115,19 +113,10 @@ interface Conflict {
   readonly holder: LiveOwner | undefined;
 }
 
-/** How often an empty lock is read again: it may be in the making, where there are no hard links. */
-const looksAtEmpty = 3;
-
-/** One try, without waiting; undefined: the lock is taken. */
-async function attempt(
-  path: string,
-  me: Owner,
-  system: System,
-  round = looksAtEmpty,
-  draft?: LockDraft,
-): Promise<Conflict | undefined> {
+/** One try, without waiting; undefined: the lock is taken. With a draft it is most likely free. */
+async function attempt(path: string, me: Owner, system: System, draft?: LockDraft): Promise<Conflict | undefined> {
+  if (draft && (await claim(path, me, system, draft))) return undefined;
   const owner = await ownerOf(path);
-  if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
   const holder = owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
@@ -154,50 +143,21 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
 /** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
 async function claim(path: string, me: Owner, system: System, draft?: LockDraft): Promise<boolean> {
   const from = draft?.path ?? `${path}.${me.token}.${me.pid}`;
-  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(from, path));
+  const byLink = (): Promise<void> => whenClosed(`write ${path}`, async () => linkSync(from, path));
   try {
     if (!draft) await writeFile(from, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
     await refuseLoose(path, system, byLink);
     return true;
   } catch (cause) {
-    const code = codeOf(cause) ?? '';
-    if (code === 'EEXIST') return false;
-    if (noLinks.has(code)) return await claimWithoutLink(path, me, system);
-    throw storageFailure(`cannot make the lock ${path}`, cause);
+    if (codeOf(cause) === 'EEXIST') return false;
+    throw storageFailure(`cannot make the lock ${path}`, cause, linkable);
   } finally {
     if (!draft) await remove(from);
   }
 }
 
-/** What file systems without hard links answer (FAT, some file servers); Windows' FAT EISDIR. */
-const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
-
-/**
- * Such a lock is empty for a moment, in which another process may remove it under a guard (`removeStale`). Whoever
- * looks for the guard after writing, and then for the lock, knows whether it was: the other reads again under it.
- */
-async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
-  const create = (): Promise<FileHandle> => whenClosed(`write ${path}`, () => open(path, 'wx', 0o600));
-  try {
-    const file = await create();
-    try {
-      await file.writeFile(JSON.stringify(me));
-      await file.sync();
-      if (await exists(`${path}.${brokenToken(await file.stat())}`)) {
-        await release(path, me);
-        return false;
-      }
-    } finally {
-      await file.close();
-    }
-    await refuseLoose(path, system, async () => (await create()).close());
-    return (await ownerOf(path))?.token === me.token;
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return false;
-    throw storageFailure(`cannot make the lock ${path}`, cause);
-  }
-}
+const linkable = 'Locks need a folder that can be written, on a disk with hard links.';
 
 /** By process: another one may be on another computer. */
 const knownFolders = new WeakMap<System, Set<string>>();
@@ -219,7 +179,8 @@ async function refuseLoose(path: string, system: System, make: () => Promise<voi
 
 /** Removes the lock only if it is still ours: removed by hand, it may be another process's by now. */
 async function release(path: string, me: Owner, draft?: LockDraft): Promise<void> {
-  const isLinked = draft && (await ifThere(`read the lock ${path}`, stat(path)))?.ino === draft.inode;
+  const look = async (): Promise<Stats> => statSync(path);
+  const isLinked = draft && (await ifThere(`read the lock ${path}`, look()))?.ino === draft.inode;
   if (isLinked || (await ownerOf(path))?.token === me.token) await remove(path);
 }
 
@@ -227,11 +188,7 @@ async function release(path: string, me: Owner, draft?: LockDraft): Promise<void
 async function ownerOf(path: string): Promise<Owner | undefined> {
   const read = async (): Promise<Owner> => {
     const owner = jsonIn((await readFile(path)).toString('utf8'))?.value;
-    return isOwner(owner) ? owner : { pid: 0, token: brokenToken(await stat(path)) };
+    return isOwner(owner) ? owner : { pid: 0, token: `broken${(await stat(path)).ino}` };
   };
   return ifThere(`read the lock ${path}`, read());
-}
-
-function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
-  return `broken${ino}`;
 }
