@@ -22,8 +22,8 @@ export const rules = [
     ],
     [
       'a lock without content is that of a dead owner',
-      '{ pid: 0, token: brokenToken(await stat(path)) }',
-      '{ pid: 1, token: brokenToken(await stat(path)) }',
+      '{ pid: 0, token: `broken${(await stat(path)).ino}` }',
+      '{ pid: 1, token: `broken${(await stat(path)).ino}` }',
     ],
     [
       'a lock that is cleared away is free at once',
@@ -57,8 +57,8 @@ export const rules = [
     ['a line of the record is synced', '\n  await file.datasync();\n', '\n'],
     [
       'a line of the history is synced',
-      "    await file.datasync();\n    if (end === 'nothing')",
-      "    if (end === 'nothing')",
+      "    await appendSynced(file, end === 'cut' ? `\\n${lines}` : lines);",
+      "    appendFileSync(file.fd, end === 'cut' ? `\\n${lines}` : lines);",
     ],
     ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
   ]),
@@ -70,11 +70,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
-    [
-      'what a dead run had under way is pending',
-      'while (await this.#closeEnded(place, seen.records));',
-      'while (false);',
-    ],
+    ['what a dead run had under way is pending', 'while (await this.#closeEnded(place, records));', 'while (false);'],
   ]),
   ...inFile('apply', 'store/record/joined-writes.ts', [
     [
@@ -103,8 +99,8 @@ export const rules = [
   ...inFile('apply', 'store/record/joined-writes.ts', [
     [
       "each worker's own line is on disk before its request",
-      'await this.#append((place) => ({ begin,',
-      'void this.#append((place) => ({ begin,',
+      'await this.#lines.addNow((place) => ({ begin,',
+      'void this.#lines.addNow((place) => ({ begin,',
     ],
   ]),
   ...inFile('apply', 'store/record/run-record.ts', [
@@ -124,7 +120,7 @@ export const rules = [
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     [
       'what other runs have under way counts',
-      'this.#countedIn(seen.flatMap(({ records }) => records));',
+      'this.#countedIn([...this.#seen.values()].flat());',
       'this.#countedIn([]);',
     ],
   ]),
@@ -135,7 +131,7 @@ export const rules = [
     ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
     [
       'an answer is recorded at once',
-      '          pending.passed(sent ?? elapsed());\n          await ended(end);\n',
+      '          pending.passed(sent ?? elapsed());\n          ended(end);\n',
       '          pending.passed(sent ?? elapsed());\n',
     ],
   ]),

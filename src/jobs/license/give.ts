@@ -24,7 +24,7 @@ export interface GiveReport {
   end(one: Case, end: End): Promise<void>;
 }
 
-/** Where the list of all licenses is the lookup, so many rows for each place are locked together, and share one. */
+/** So many rows for each place share a list: where it is the lookup, they are locked together. */
 const rowsOfList = 16;
 
 /** `now`: a locked user comes last; `confirm`: what was answered is looked up until it is shown. */
@@ -58,8 +58,8 @@ export class Giving {
     };
     signal.addEventListener('abort', sayWait);
     try {
-      await this.#each(cases, (one) => this.#give(one, 'now'));
-      await this.#each(this.#locked, (one) => this.#give(one, 'wait'));
+      await this.#each(cases, 'now');
+      await this.#each(this.#locked, 'wait');
       await this.#confirmAll();
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
@@ -70,7 +70,7 @@ export class Giving {
     await this.#end();
   }
 
-  async #each(cases: Iterable<Case>, work: (one: Case) => Promise<void>): Promise<void> {
+  async #each(cases: Iterable<Case>, phase: Phase): Promise<void> {
     const { state } = this.#ports;
     const untilOver = function* (): Generator<Case> {
       for (const one of cases) {
@@ -79,8 +79,8 @@ export class Giving {
       }
     };
     const { concurrency, lookups } = this.#ports;
-    const size = () => (lookups.isByList() ? rowsOfList : 1) * concurrency;
-    for await (const _ of pool(untilOver(), size, work)) continue;
+    const size = () => (phase === 'confirm' || lookups.isByList() ? rowsOfList : 1) * concurrency;
+    for await (const _ of pool(untilOver(), size, (one) => this.#give(one, phase))) continue;
   }
 
   /** One user, to the end, or until only a list at the end of the run is missing. */
@@ -112,7 +112,7 @@ export class Giving {
       if (!(cause instanceof Failure)) throw cause;
       await this.#failed(one, cause, step);
     } finally {
-      await lock?.release();
+      void lock?.release();
     }
   }
 
@@ -181,6 +181,12 @@ export class Giving {
     }
     if (licenses) await this.#closeShown(one, licenses);
     this.#waiting.delete(one.asked);
+    await this.#reportEnd(one, end);
+  }
+
+  /** What was answered is on disk before it is reported. */
+  async #reportEnd(one: Case, end: End): Promise<void> {
+    if (one.sent) await this.#ports.placesOf(one.asked.app_code).store.recorded(one.sent.id);
     await this.#report.end(one, end);
   }
 
@@ -189,15 +195,15 @@ export class Giving {
     const { placesOf, history } = this.#ports;
     const places = placesOf(asked.app_code);
     const { pending = [], open } = recorded ?? {};
-    if (sent) await places.pending.end(sent.id, { is: 'shown' });
+    if (sent) places.pending.end(sent.id, { is: 'shown' });
     for (const write of pending) {
       const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
-      await places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
+      places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
       if (shown && write.asked.kind === 'creation') await completeHistory(write, asked, shown, history);
     }
     if (!open || sent) return;
-    await places.pending.end(open.id, { is: 'shown' });
+    places.pending.end(open.id, { is: 'shown' });
     const shown = licenses.find(({ key }) => open.key_end !== undefined && key?.endsWith(open.key_end)) ?? licenses[0];
     if (shown) await completeHistory(open, asked, shown, history);
   }
@@ -207,11 +213,13 @@ export class Giving {
     const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
     if (this.#ports.state.isOver || all.length === 0) return;
     const list = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
-    await this.#each(all, async (one) => {
-      const result = list?.resultOf(one.asked);
-      const seen = { by: 'lookup', isSettled: false, result: result ?? { shows: 'nothing' } } as const;
-      await this.#give(result?.shows === 'licenses' ? { ...one, seen } : one, 'confirm');
-    });
+    const seenIn = function* (): Generator<Case> {
+      for (const one of all) {
+        const result = list?.resultOf(one.asked);
+        yield result?.shows === 'licenses' ? { ...one, seen: { by: 'lookup', isSettled: false, result } } : one;
+      }
+    };
+    await this.#each(seenIn(), 'confirm');
   }
 
   /** Reports the rest once the run has ended. */
@@ -224,7 +232,7 @@ export class Giving {
     }
     for (const one of this.#waiting.values()) {
       const step = whereStopped(one, this.#ports.state.stopped);
-      if (step) await this.#report.end(one, step);
+      if (step) await this.#reportEnd(one, step);
     }
   }
 }

@@ -31,14 +31,13 @@ export interface PendingRequest {
   n: number;
   /** The longest `--settle` of those counted. */
   settle: Milliseconds;
-  /** The first moment since its end at which a write that was sent later was answered or shown. */
+  /** The first moment since its end at which a write that this run sent later was answered or shown. */
   laterPassed?: Milliseconds | undefined;
 }
 
 /** A write of this run that ended without an answer, to be settled. */
 export interface Unanswered extends PendingRequest {
   readonly id: string;
-  readonly latest: ServerLoad['latest'];
 }
 
 interface Pending extends Unanswered {
@@ -86,8 +85,15 @@ export class PendingWrites {
     return this.#silences > this.#world.retries;
   }
 
-  async end(id: string, what: WriteEnd): Promise<void> {
-    await orWarn(this.#store.end(id, what), this.#world.warn, 'later runs do not know how the request ended');
+  /** It is recorded with the next line, or soon. */
+  end(id: string, what: WriteEnd): void {
+    const recording = orWarn(
+      this.#store.end(id, what),
+      this.#world.warn,
+      'later runs do not know how the request ended',
+    );
+    // What is no Failure is thrown for the next line, or when the store is closed.
+    recording.catch(() => undefined);
   }
 
   /** Where other runs cannot be seen any more, what this run knows. */
@@ -96,7 +102,7 @@ export class PendingWrites {
       return await this.#store.load();
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      return { n: this.run.underWay + this.#all.size, settle: this.#world.settle, latest: [] };
+      return { n: this.run.underWay + this.#all.size, settle: this.#world.settle };
     }
   }
 
@@ -132,12 +138,9 @@ export class PendingWrites {
 
   /** At each request without an answer too: the next answer forgets it, and the server may work on it first. */
   count(load: ServerLoad): void {
-    const now = this.#world.elapsed();
     for (const one of this.#all) {
       one.n = Math.max(one.n, load.n);
       one.settle = Math.max(one.settle, load.settle);
-      const isPassed = load.latest.some(({ passed }, place) => passed > (one.latest[place]?.begun ?? Infinity));
-      if (isPassed) one.laterPassed ??= now;
     }
   }
 
@@ -188,7 +191,7 @@ export class PendingWrites {
     const wasQuiet = isQuiet && begun === this.run.begun;
     for (const { one, sight } of seen) {
       if (sight.is === 'no answer' && (sight.failure.kind !== 'unavailable' || this.isSilent)) throw sight.failure;
-      if (sight.is === 'shown') await this.#decideShown(one);
+      if (sight.is === 'shown') this.#decideShown(one);
       else this.#postpone(one);
     }
     const lost = seen.filter(({ one, due, sight }) => {
@@ -201,9 +204,9 @@ export class PendingWrites {
     }
   }
 
-  async #decideShown(one: Pending): Promise<void> {
+  #decideShown(one: Pending): void {
     this.#all.delete(one);
-    await this.end(one.id, one.shown);
+    this.end(one.id, one.shown);
     this.run.last = this.#world.elapsed();
     this.passed(one.sent);
     one.decide('shown');

@@ -95,8 +95,8 @@ export class Places {
       }
       sent = elapsed();
     };
-    const ended = async (end: WriteEnd): Promise<void> => {
-      if (sent !== undefined) await pending.end(id, end);
+    const ended = (end: WriteEnd): void => {
+      if (sent !== undefined) pending.end(id, end);
     };
     return this.#limit(async () => {
       if (!isWanted()) return undefined;
@@ -108,16 +108,16 @@ export class Places {
         if (end !== 'no answer') {
           this.#answered();
           pending.passed(sent ?? elapsed());
-          await ended(end);
+          ended(end);
           return { id, value, lost: undefined };
         }
         this.#unsettled += 1;
         const load = await pending.load();
-        await ended({ is: 'no answer', n: load.n });
+        ended({ is: 'no answer', n: load.n });
         return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, ...load } };
       } catch (cause) {
         this.#threw(cause);
-        await ended({ is: 'refused' });
+        ended({ is: 'refused' });
         throw cause;
       } finally {
         run.underWay -= 1;

@@ -150,6 +150,12 @@ export class RunLedgers {
       if (ledger) places.push(await ledger.writes(origin, { ...run, requestLimit }));
     }
     const { elapsed, random, sleep } = host.clock;
-    return new JoinedWrites(places, { ...run, elapsed, random, sleep: (span) => sleep(span, signal) });
+    return new JoinedWrites(places, {
+      ...run,
+      elapsed,
+      random,
+      sleep: (span) => sleep(span, signal),
+      alarm: host.alarm,
+    });
   }
 }

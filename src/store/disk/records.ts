@@ -48,21 +48,11 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
   return text.startsWith(beginning) || beginning.startsWith(text);
 }
 
-/** Appends and syncs lines; false where the file ends in a cut line. @throws an error of the file system */
-export async function appendLines(file: FileHandle, lines: string): Promise<boolean> {
-  if (endOf(file) !== 'line') return false;
-  // It only reaches the system's memory: another thread would take longer to wake than this takes.
-  appendFileSync(file.fd, lines);
-  await file.datasync();
-  return true;
-}
-
-/** The same for a file without a first line, in which a cut line stays. @throws Failure config, as `appendLines` */
+/** Appends and syncs lines to a file that may end in a cut line, which stays. @throws Failure config, a system error */
 export async function appendLoosely(path: string, lines: string): Promise<void> {
   await withFile(openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT), async (file) => {
     const end = endOf(file);
-    appendFileSync(file.fd, end === 'cut' ? `\n${lines}` : lines);
-    await file.datasync();
+    await appendSynced(file, end === 'cut' ? `\n${lines}` : lines);
     if (end === 'nothing') await syncFolder(dirname(path));
   });
 }
@@ -74,9 +64,11 @@ function endOf({ fd }: FileHandle): 'line' | 'cut' | 'nothing' {
   return last[0] === 10 ? 'line' : 'cut';
 }
 
-/** How `appendLines` wants a file. @throws Failure config, or an error of the file system */
-export function openToAppend(path: string): Promise<FileHandle> {
-  return openFile(path, constants.O_RDWR | constants.O_APPEND);
+/** Appends to a file that is open for that, and syncs it. @throws an error of the file system */
+export async function appendSynced(file: FileHandle, lines: string): Promise<void> {
+  // It only reaches the system's memory: another thread would take longer to wake than this takes.
+  appendFileSync(file.fd, lines);
+  await file.datasync();
 }
 
 export function recordLine(record: unknown): string {

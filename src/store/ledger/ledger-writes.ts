@@ -127,13 +127,13 @@ export class LedgerWrites implements WritePlace {
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
-  async append(line: WriteLine): Promise<void> {
+  async append(lines: readonly WriteLine[]): Promise<void> {
     if (this.#failure) throw this.#failure;
-    const isBegin = 'begin' in line;
-    if (isBegin) this.#lines.push({ number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line });
-    else this.#lines.push({ number: line.end, line });
-    // What is settled is written with the next line; where it is lost with this run, others settle it once more.
-    if (isBegin || line.is === 'answered' || line.is === 'no answer') await this.#note(undefined);
+    for (const line of lines)
+      if ('begin' in line)
+        this.#lines.push({ number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line });
+      else this.#lines.push({ number: line.end, line });
+    await this.#note(undefined);
   }
 
   async shorten(left: ReadonlySet<number>): Promise<void> {

@@ -2,12 +2,13 @@
  * What all runs know of the writes of one licensing server: a lock for each user, and a record of each POST, PATCH and
  * PUT (docs/exactly-once.md, The four parts). A run opens it once for an origin, and it lives as long as the run.
  */
-import { inSequence } from '../../core/batch.ts';
+import { inSequence, JoinedItems } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock } from '../../core/system.ts';
+import type { Alarm } from '../../core/system.ts';
 import { countedIn, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
+import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
 import { noWrites, type BegunWrite, type KnownWrites, type OpenFirst, type WriteEnd } from './writes.ts';
 import type { UserLock, UserName } from './writes.ts';
 
@@ -15,24 +16,19 @@ import type { UserLock, UserName } from './writes.ts';
 export interface ServerLoad {
   readonly n: number;
   readonly settle: Milliseconds;
-  /** Of each place: numbers that only grow, of the latest write that began, and that was answered or shown. */
-  readonly latest: readonly { readonly begun: number; readonly passed: number }[];
 }
 
-interface StoreWorld extends Pick<Clock, 'elapsed' | 'random'> {
+interface StoreWorld extends LockWorld {
   /** The start of each id. */
   readonly token: string;
   readonly settle: Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly say: (text: string) => void;
+  readonly alarm: Alarm;
 }
 
-/** So long a lock is waited for whose holder writes no line. */
-const longestWait: Milliseconds = 120_000;
-const quietWait: Milliseconds = 10_000;
-const longestPause: Milliseconds = 400;
 /** A request whose line is older when it is about to be sent gets another line first. */
 const oldestLine: Milliseconds = 1000;
+/** So long the end of a write waits for another line, whose sync it shares. */
+const longestDelay: Milliseconds = 20;
 /** How many lines more than twice those that are needed a record may have. */
 const maxGrowth = 1000;
 
@@ -45,7 +41,14 @@ export class LicenseWrites {
   readonly #counted = new Map<number, Milliseconds>();
   /** Those, and the ones that are open or not forgotten; a large run has many. */
   readonly #left = new Set<number>();
-  readonly #seen: ReadonlyMap<WritePlace, { records: readonly RunRecord[]; begun: number; passed: number }>;
+  readonly #lines: JoinedItems<(place: WritePlace) => WriteLine>;
+  /** Writes whose ends are not on disk yet, and need to be before their users are unlocked. */
+  readonly #ending = new Map<number, Promise<void>>();
+  /** What each place had of other runs when it was last read. */
+  readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
+  #releasing: Promise<void> = Promise.resolve();
+  /** Why a place could not record a line, the last of which may be cut, or let go of a lock. */
+  #failure: Error | undefined;
   #count = 0;
   #grown = 0;
   #silent = 0;
@@ -54,7 +57,7 @@ export class LicenseWrites {
   constructor(places: readonly WritePlace[], world: StoreWorld) {
     this.#places = places;
     this.#world = world;
-    this.#seen = new Map(places.map((place) => [place, { records: [], begun: 0, passed: 0 }]));
+    this.#lines = new JoinedItems((lines) => this.#append(lines), world.alarm, longestDelay);
   }
 
   newId(): string {
@@ -69,44 +72,26 @@ export class LicenseWrites {
   }
 
   /** Waits while the holder writes lines. @throws Failure unavailable naming the holder */
-  async lock(users: readonly UserName[]): Promise<UserLock> {
-    const { elapsed, random, sleep, say } = this.#world;
-    let [progress, end, sayAt] = ['', elapsed() + longestWait, elapsed() + quietWait];
-    for (let round = 1; ; round += 1) {
-      const lock = await this.#tryLock(users);
-      if ('release' in lock) return lock;
-      const held = `the license of '${users[0]?.remote_user ?? ''}' is in use by ${lock.holder}`;
-      if (lock.remedy !== undefined) throw new Failure('unavailable', held, { hint: lock.remedy });
-      if (lock.progress !== progress) end = elapsed() + longestWait;
-      progress = lock.progress;
-      if (elapsed() > end)
-        throw new Failure('unavailable', `${held}, which has done nothing for two minutes`, {
-          hint: 'Continue or end that process, then run the command again.',
-        });
-      if (elapsed() > sayAt) say(`waiting: ${held}`);
-      if (elapsed() > sayAt) sayAt = Infinity;
-      await sleep(Math.min(20 * round, longestPause) * (0.5 + random()));
-    }
+  lock(users: readonly UserName[]): Promise<UserLock> {
+    return untilLocked(users, this.#world, () => this.#tryLock(users));
   }
 
-  /** In the order of the places and of the hashes, or none of them. */
   async #tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
-    const taken: UserLock[] = [];
-    const release = async (): Promise<void> => {
-      for (const lock of taken.splice(0).reverse()) await lock.release();
-    };
-    for (const place of this.#places) {
-      const byHash = new Map(users.map((user) => [place.hashesOf(user).folded, user]));
-      for (const [, user] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
-        const lock = await place.tryLock(user).catch(async (cause: unknown) => {
-          await release();
-          throw cause;
-        });
-        if ('release' in lock) taken.push(lock);
-        else return release().then(() => lock);
-      }
-    }
-    return { release };
+    const lock = await lockInAll(this.#places, users);
+    return 'release' in lock ? { release: () => this.#releaseRecorded(lock) } : lock;
+  }
+
+  #releaseRecorded(lock: UserLock): Promise<void> {
+    const released = Promise.allSettled(this.#ending.values())
+      .then(() => lock.release())
+      .catch((cause: unknown) => void this.#fail(cause));
+    this.#releasing = this.#releasing.then(() => released);
+    return released;
+  }
+
+  /** Nothing more is sent. */
+  #fail(cause: unknown): Error {
+    return (this.#failure ??= cause instanceof Error ? cause : new Error(String(cause)));
   }
 
   /** The writes of other runs. With the user's lock all of them. */
@@ -121,7 +106,7 @@ export class LicenseWrites {
     const now = this.#world.elapsed();
     return users.map((user) => {
       const exact: string[] = [];
-      const writes = [...this.#seen].flatMap(([place, { records }]) => {
+      const writes = [...this.#seen].flatMap(([place, records]) => {
         const hashes = place.hashesOf(user);
         exact.push(hashes.exact);
         return records.flatMap((record) => record.of(hashes));
@@ -133,11 +118,11 @@ export class LicenseWrites {
   /** Reads the records of other runs; what an ended one had under way gets its end first: nobody sees it without. */
   #read(usersIn: (place: WritePlace) => readonly UserHashes[]): Promise<void> {
     return this.#inTurn(async () => {
-      for (const [place, seen] of this.#seen) {
-        do seen.records = await place.read(usersIn(place));
-        while (await this.#closeEnded(place, seen.records));
-        seen.begun = Math.max(seen.begun, ...seen.records.map(({ latest }) => latest.begun));
-        seen.passed = Math.max(seen.passed, ...seen.records.map(({ latest }) => latest.passed));
+      for (const place of this.#places) {
+        let records: readonly RunRecord[];
+        do records = await place.read(usersIn(place));
+        while (await this.#closeEnded(place, records));
+        this.#seen.set(place, records);
       }
     });
   }
@@ -170,31 +155,46 @@ export class LicenseWrites {
     // The lock of a slow disk or ledger must not make a line old before its request is sent.
     for (let isFresh = false; !isFresh;) {
       const began = this.#world.elapsed();
-      await this.#append((place) => ({ begin, users: users.map((user) => place.hashesOf(user)), asked }));
+      await this.#lines.addNow((place) => ({ begin, users: users.map((user) => place.hashesOf(user)), asked }));
       isFresh = this.#world.elapsed() - began <= oldestLine;
     }
   }
 
-  /** How a write ended, or what is known of it since. `id` may be of an earlier run (`known`). */
+  /** How a write ended, or what is known of it since, also of an earlier run: on disk with the next line, or soon. */
   async end(id: string, what: WriteEnd): Promise<void> {
     const line = { end: numberIn(id), ...what };
-    if (!id.startsWith(`${this.#world.token}-`)) return this.#endOfEnded(id, line);
+    if (!id.startsWith(`${this.#world.token}-`)) return this.#inTurn(() => this.#endOfEnded(id, line));
     if (what.is !== 'no answer' || what.n === 0) this.#counted.delete(line.end);
     if (what.is !== 'no answer' && what.is !== 'answered') this.#left.delete(line.end);
-    await this.#append(() => line);
+    const written = this.#lines.add(() => line);
+    // What is settled nobody waits for: where it is lost with this run, others settle it once more.
+    if (what.is !== 'answered' && what.is !== 'no answer') return written;
+    this.#ending.set(line.end, written);
+    return written.finally(() => this.#ending.delete(line.end));
+  }
+
+  /** Resolves when the answer to that write is on disk: before its key is printed. */
+  async recorded(id: string): Promise<void> {
+    const ending = this.#ending.get(numberIn(id));
+    if (!ending) return;
+    void this.#lines.hurry();
+    await ending.catch(() => undefined);
+  }
+
+  async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
+    await Promise.all(writing).catch((cause: unknown) => {
+      throw this.#fail(cause);
+    });
+    this.#grown += lines.length;
     if (this.#grown <= 2 * this.#left.size + maxGrowth) return;
     this.#grown = 0;
     for (const place of this.#places) await place.shorten(this.#left);
   }
 
-  async #append(lineFor: (place: WritePlace) => WriteLine): Promise<void> {
-    this.#grown += 1;
-    const written = await Promise.allSettled(this.#places.map((place) => place.append(lineFor(place))));
-    for (const one of written) if (one.status === 'rejected') throw one.reason;
-  }
-
   async #endOfEnded(id: string, line: EndLine): Promise<void> {
-    for (const [place, { records }] of this.#seen)
+    for (const [place, records] of this.#seen)
       for (const record of records)
         if (record.isGone && id === `${record.token}-${line.end}`) await place.endOfEnded(record, [line]);
   }
@@ -220,15 +220,13 @@ export class LicenseWrites {
   }
 
   #seenLoad(): ServerLoad {
-    const seen = [...this.#seen.values()];
-    const counted = this.#countedIn(seen.flatMap(({ records }) => records));
-    const settle = Math.max(this.#world.settle, ...counted.values());
-    return { n: counted.size + this.#silent, settle, latest: seen.map(({ begun, passed }) => ({ begun, passed })) };
+    const counted = this.#countedIn([...this.#seen.values()].flat());
+    return { n: counted.size + this.#silent, settle: Math.max(this.#world.settle, ...counted.values()) };
   }
 
   async openFirsts(): Promise<readonly OpenFirst[]> {
     await this.#read(() => []);
-    const open = [...this.#seen].flatMap(([place, { records }]) =>
+    const open = [...this.#seen].flatMap(([place, records]) =>
       openFirstsIn(records, this.#world.elapsed()).map(({ user, ...first }) => ({
         ...first,
         isOf: (other: UserName) => place.hashesOf(other).exact === user.exact,
@@ -238,7 +236,12 @@ export class LicenseWrites {
   }
 
   async close(): Promise<void> {
-    for (const place of this.#places) await place.close(this.#left);
+    await this.#lines.hurry().catch(() => undefined);
+    await this.#releasing;
+    await this.#inTurn(async () => {
+      for (const place of this.#places) await place.close(this.#left);
+    });
+    if (this.#failure && !(this.#failure instanceof Failure)) throw this.#failure;
   }
 }
 

@@ -3,16 +3,16 @@
  * file for each run, to which that run alone appends until it has ended, and the locks of users.
  */
 import { join } from 'node:path';
-import { batched, inSequence, once } from '../../core/batch.ts';
+import { inSequence, once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { nextTurn, readdir, stat, type FileHandle } from '../../core/outside.ts';
+import { constants, readdirSync, stat, type FileHandle } from '../../core/outside.ts';
 import { removing } from '../../core/shell-word.ts';
-import { ifThere, remove, storageFailure, writePrivate } from '../disk/files.ts';
+import { ifThere, openFile, remove, storageFailure, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
 import { readPrivateBytes, writableState } from '../disk/private.ts';
-import { appendLines, lineIn, openToAppend, summedLine } from '../disk/records.ts';
+import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
 import { draftLocks, tryLock, withLock, type LockDraft, type Surroundings } from '../lock/lock.ts';
 import { hashesOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
@@ -40,11 +40,8 @@ export class RunFiles implements WritePlace {
   /** The file of which each of its locks is a link. */
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
-  /** Lines that come together share one write and one sync. */
-  readonly append: (line: WriteLine) => Promise<void>;
   readonly #inTurn = inSequence();
   #handle: FileHandle | undefined;
-  #failure: Failure | undefined;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
     this.#folder = folder;
@@ -54,7 +51,6 @@ export class RunFiles implements WritePlace {
     this.#host = host;
     const about = { command: run.command, since: new Date(host.clock.now()).toISOString(), file: token };
     this.#draft = once(() => draftLocks(join(folder, `${token}.lock`), host.system, about));
-    this.append = batched((lines) => this.#change(() => this.#appendAll(lines)), nextTurn);
   }
 
   hashesOf(user: UserName): UserHashes {
@@ -127,13 +123,17 @@ export class RunFiles implements WritePlace {
     return { record, owner: head.owner, inode, size };
   }
 
+  append(lines: readonly WriteLine[]): Promise<void> {
+    return this.#change(() => this.#appendAll(lines));
+  }
+
   /** Writes its file again without what nobody needs to know any more. */
   shorten(): Promise<void> {
     return this.#change(async () => {
       const file = await this.#readOne(this.#token);
       this.#others.delete(this.#token);
       await this.#handle?.close();
-      if (file) await this.#rewrite(linesOf(file));
+      if (file) await this.#rewrite(textOf(file));
     });
   }
 
@@ -148,7 +148,7 @@ export class RunFiles implements WritePlace {
       const [time, now] = [clock.now(), clock.elapsed()];
       for (const line of ends)
         if (line.is !== 'no answer' || !record.all.get(line.end)?.end) record.apply(line, time, now);
-      if (record.isNeeded(now)) await writePrivate(path, ...linesOf(file));
+      if (record.isNeeded(now)) await writePrivate(path, textOf(file));
       else await remove(path);
     });
     await this.#readOne(token);
@@ -157,35 +157,31 @@ export class RunFiles implements WritePlace {
   async close(left: ReadonlySet<number>): Promise<void> {
     await this.#handle?.close();
     await remove(join(this.#folder, `${this.#token}.lock`));
-    if (this.#handle && left.size === 0 && !this.#failure) await remove(this.#own);
+    if (this.#handle && left.size === 0) await remove(this.#own);
   }
 
   async #appendAll(lines: readonly WriteLine[]): Promise<void> {
     const { run, command } = this.#run;
     if (!this.#handle) {
       const { owner } = await this.#draft();
-      await this.#rewrite([summedLine({ record: version, run, command, owner })]);
+      await this.#rewrite(summedLine({ record: version, run, command, owner }));
     }
     const time = this.#host.clock.now();
     const text = lines.map((line) => summedLine({ ...line, time })).join('');
-    if (this.#handle && (await appendLines(this.#handle, text))) return;
-    throw damagedAt(this.#own, 'its end is cut');
+    if (this.#handle) await appendSynced(this.#handle, text);
   }
 
-  async #rewrite(lines: readonly string[]): Promise<void> {
-    await writePrivate(this.#own, ...lines);
-    this.#handle = await openToAppend(this.#own);
+  async #rewrite(text: string): Promise<void> {
+    await writePrivate(this.#own, text);
+    this.#handle = await openFile(this.#own, constants.O_WRONLY | constants.O_APPEND);
   }
 
-  /** After a failure nothing more is written, since the file may end in a cut line. */
   #change(work: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#failure) throw this.#failure;
       try {
         await work();
       } catch (cause) {
-        this.#failure = storageFailure(`cannot write ${this.#own}`, cause, writableState);
-        throw this.#failure;
+        throw storageFailure(`cannot write ${this.#own}`, cause, writableState);
       }
     });
   }
@@ -200,16 +196,18 @@ export class RunFiles implements WritePlace {
 }
 
 /** All that is needed of a file. */
-function linesOf({ record, owner }: ReadFile): readonly string[] {
+function textOf({ record, owner }: ReadFile): string {
   const lines = [...record.all].flatMap(([number, { users, asked, time, end }]) => [
     summedLine({ begin: number, time, users, asked }),
     ...(end ? [summedLine({ end: number, ...end })] : []),
   ]);
-  return [summedLine({ record: version, ...record.run, owner }), ...lines];
+  return [summedLine({ record: version, ...record.run, owner }), ...lines].join('');
 }
 
 export async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
+  // Asked for each user: waking another thread would take longer.
+  const read = async (): Promise<string[]> => readdirSync(folder);
+  return (await ifThere(`read ${folder}`, read(), writableState)) ?? [];
 }
 
 function isHead(value: unknown): value is WritingRun & { readonly owner: Owner } {

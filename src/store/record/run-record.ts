@@ -50,7 +50,7 @@ export interface WritePlace {
   /** What other runs have recorded by now; of these users at least what they had when they were locked. */
   read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
   /** Lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
-  append(line: WriteLine): Promise<void>;
+  append(lines: readonly WriteLine[]): Promise<void>;
   /** Removes the lines of this run but those of the writes with these numbers. */
   shorten(left: ReadonlySet<number>): Promise<void>;
   /** Adds ends to the record of a run that has ended, and removes it once nothing in it is needed. */
@@ -79,8 +79,6 @@ export class RunRecord {
   isGone = false;
   /** It is, and each of its writes has an end. */
   isClosed = false;
-  /** When the latest write began, and the latest of those that were answered or shown. */
-  readonly latest = { begun: 0, passed: 0 };
   readonly #all = new Map<number, RecordedWrite>();
   readonly #byName = new Map<string, Set<RecordedWrite>>();
 
@@ -102,12 +100,10 @@ export class RunRecord {
       this.#all.set(line.begin, write);
       for (const { folded } of write.users)
         this.#byName.set(folded, (this.#byName.get(folded) ?? new Set()).add(write));
-      this.latest.begun = Math.max(this.latest.begun, time);
       return;
     }
     const write = this.#all.get(line.end);
     if (!write) return;
-    if (line.is === 'answered' || line.is === 'shown') this.latest.passed = Math.max(this.latest.passed, write.time);
     if (line.is !== 'answered' && line.is !== 'no answer') {
       this.#forget(line.end);
       return;

@@ -5,6 +5,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 export type UserName = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
 export interface UserLock {
+  /** Lets go of the user once the ends of writes are on disk; a worker goes on meanwhile. */
   release(): Promise<void>;
 }
 

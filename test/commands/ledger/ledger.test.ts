@@ -104,8 +104,8 @@ describe('with a database', needs('postgresql'), () => {
     const open = { app_code: 4711, remote_user: user };
     await place.tryLock(open);
     const asked = { kind: 'creation', app_code: 4711, settle: 5000, unanswered: 0 } as const;
-    await place.append({ begin: 1, users: [place.hashesOf(open)], asked });
-    await place.append({ end: 1, is: 'answered', status: 201, key_end: 'F69B' });
+    await place.append([{ begin: 1, users: [place.hashesOf(open)], asked }]);
+    await place.append([{ end: 1, is: 'answered', status: 201, key_end: 'F69B' }]);
     await cluster.query(`UPDATE chatelaine.line SET at = '2026-03-01T12:00:00Z'`, [], database);
     await ledger.close();
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { realAlarm } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { RunState } from '../../../src/jobs/license/give-ports.ts';
 import { Places } from '../../../src/jobs/license/places.ts';
@@ -12,7 +13,7 @@ function reads() {
   const notes: string[] = [];
   const said = { say: (text: string) => void notes.push(text), warn: () => undefined };
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
-  const store = new LicenseWrites([], { ...clock, say: said.say, token: 'x', settle: 5000 });
+  const store = new LicenseWrites([], { ...clock, alarm: realAlarm, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
   const noAnswer = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>
@@ -91,7 +92,7 @@ test('requests of a lookup that had no response count, also once the lookup has 
   };
   const ended = clock.elapsed();
   places.pending.run.last = ended;
-  const lost = { id: 'x-1', sent: ended - 2000, ended, n: 1, settle: 5000, latest: [] };
+  const lost = { id: 'x-1', sent: ended - 2000, ended, n: 1, settle: 5000 };
   expect(await places.settle(lost, look)).toBe('not carried out');
   expect(clock.elapsed() - ended).toBeGreaterThanOrEqual(3 * 5000);
 });

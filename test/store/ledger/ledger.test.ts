@@ -52,7 +52,7 @@ describe('a ledger', needs('postgresql'), () => {
 
     constructor(place: WritePlace, token: string) {
       const { elapsed, random } = realClock;
-      const world = { elapsed, random, sleep: () => Promise.resolve(), say: () => undefined };
+      const world = { elapsed, random, sleep: () => Promise.resolve(), alarm: realAlarm, say: () => undefined };
       super([place], { token, settle: 5000, ...world });
       this.place = place;
     }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { realAlarm } from '../../../src/cli/clock.ts';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
 import { openRunFiles } from '../../../src/store/record/open-run-files.ts';
@@ -22,7 +23,15 @@ async function openRun(host: Place, { notes = [] as string[] } = {}): Promise<Li
   const { clock } = host;
   const { elapsed, random } = clock;
   const say = (text: string): void => void notes.push(text);
-  const writes = new LicenseWrites([local], { token, settle: 5000, elapsed, random, sleep: clock.sleep, say });
+  const writes = new LicenseWrites([local], {
+    token,
+    settle: 5000,
+    elapsed,
+    random,
+    sleep: clock.sleep,
+    alarm: realAlarm,
+    say,
+  });
   onTestFinished(() => writes.close());
   return writes;
 }
@@ -148,23 +157,6 @@ test('n counts what all living runs have under way, and the silences of this one
   expect(await two.load()).toMatchObject({ n: 3 });
   two.answered();
   expect(await two.load()).toMatchObject({ n: 2 });
-});
-
-test('a later write of another run that was answered has passed', async () => {
-  const host = at(1000);
-  const [one, two] = [await openRun(host), await openRun(host)];
-  const begin = async (): Promise<string> => {
-    const id = two.newId();
-    await two.begin({ id, users: [{ ...ada, remote_user: id }], asked: creation });
-    return id;
-  };
-  const early = await begin();
-  const { latest } = await one.load();
-  await two.end(early, { is: 'answered', status: 201 });
-  expect((await one.load()).latest[0]?.passed).toBe(latest[0]?.begun);
-  host.pass(1);
-  await two.end(await begin(), { is: 'answered', status: 201 });
-  expect((await one.load()).latest[0]?.passed).toBeGreaterThan(latest[0]?.begun ?? 0);
 });
 
 test('a lock of a user excludes other spellings, and a stopped holder is waited for two minutes', async () => {

@@ -1,0 +1,63 @@
+/** The locks of users in all places of an origin, which a worker holds while it works on their licenses. */
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Clock } from '../../core/system.ts';
+import type { LockHolder, WritePlace } from './run-record.ts';
+import type { UserLock, UserName } from './writes.ts';
+
+export interface LockWorld extends Pick<Clock, 'elapsed' | 'random'> {
+  readonly sleep: (span: Milliseconds) => Promise<void>;
+  readonly say: (text: string) => void;
+}
+
+/** So long a lock is waited for whose holder writes no line. */
+const longestWait: Milliseconds = 120_000;
+const quietWait: Milliseconds = 10_000;
+const longestPause: Milliseconds = 400;
+
+/** Waits while the holder writes lines. @throws Failure unavailable naming the holder; as `tryLock` */
+export async function untilLocked(
+  users: readonly UserName[],
+  { elapsed, random, sleep, say }: LockWorld,
+  tryLock: () => Promise<UserLock | LockHolder>,
+): Promise<UserLock> {
+  let [progress, end, sayAt] = ['', elapsed() + longestWait, elapsed() + quietWait];
+  for (let round = 1; ; round += 1) {
+    const lock = await tryLock();
+    if ('release' in lock) return lock;
+    const held = `the license of '${users[0]?.remote_user ?? ''}' is in use by ${lock.holder}`;
+    if (lock.remedy !== undefined) throw new Failure('unavailable', held, { hint: lock.remedy });
+    if (lock.progress !== progress) end = elapsed() + longestWait;
+    progress = lock.progress;
+    if (elapsed() > end)
+      throw new Failure('unavailable', `${held}, which has done nothing for two minutes`, {
+        hint: 'Continue or end that process, then run the command again.',
+      });
+    if (elapsed() > sayAt) say(`waiting: ${held}`);
+    if (elapsed() > sayAt) sayAt = Infinity;
+    await sleep(Math.min(20 * round, longestPause) * (0.5 + random()));
+  }
+}
+
+/** In the order of the places and of the hashes, or none of them. @throws Failure of a place */
+export async function lockInAll(
+  places: readonly WritePlace[],
+  users: readonly UserName[],
+): Promise<UserLock | LockHolder> {
+  const taken: UserLock[] = [];
+  const release = async (): Promise<void> => {
+    for (const lock of taken.splice(0).reverse()) await lock.release();
+  };
+  for (const place of places) {
+    const byHash = new Map(users.map((user) => [place.hashesOf(user).folded, user]));
+    for (const [, user] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const lock = await place.tryLock(user).catch(async (cause: unknown) => {
+        await release();
+        throw cause;
+      });
+      if ('release' in lock) taken.push(lock);
+      else return release().then(() => lock);
+    }
+  }
+  return { release };
+}
