@@ -43,6 +43,7 @@ test.each([
   ['enter_sends', '"true"', 'enter_sends is not a boolean'],
   ['web_home_view', 'recent_topics', 'Invalid web_home_view: Value error, Not in the list of possible values'],
   ['email_notifications_batching_period_seconds', '0', 'Invalid email batching period: 0 seconds'],
+  ['email_notifications_batching_period_seconds', '604801', 'Invalid email batching period: 604801 seconds'],
   ['notification_sound', 'foghorn', "Invalid notification sound 'foghorn'"],
   ['full_name', ' ', 'Name must not be empty!'],
   ['full_name', 'Tomás\u0007', 'Invalid characters in name!'],
@@ -55,6 +56,13 @@ test.each([
   expect(await running.chat('PATCH', '/settings', { as: 'tomas', form: { [name]: text } })).toMatchObject(refused(msg));
 
   expect(stored(running)).toEqual(before);
+});
+
+test.each([1, 604_800])('a batching period of %i seconds is taken', async (seconds) => {
+  const { chat } = await started();
+  const form = { email_notifications_batching_period_seconds: String(seconds) };
+
+  expect(await chat('PATCH', '/settings', { form })).toMatchObject(success);
 });
 
 test('an e-mail only starts the confirmation', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accept, acceptOnce } from '../../../src/api/chat/chat-answer.ts';
+import { accept, acceptOnce, refusal } from '../../../src/api/chat/chat-answer.ts';
 import { Answer } from '../../../src/api/http/answer.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
@@ -37,6 +37,15 @@ test.each([
   [200, { result: 1 }, 'unavailable'],
 ])('%d with %j is %s', (status, body, kind) => {
   expect(kindOf(() => accept(answer(status, body, { location: 'https://chat.test/login/' })))).toBe(kind);
+});
+
+test.each([
+  [400, undefined],
+  [404, undefined],
+  [401, 'Check that the key belongs to this account and URL; chatelaine doctor tries every key that is set or stored.'],
+  [500, 'Run the command again later.'],
+])('the hint of an error with %d', (status, hint) => {
+  expect(refusal(answer(status, { result: 'error', msg: 'no' })).details.hint).toBe(hint);
 });
 
 test('of a call that must not be sent twice, a success that cannot be read leaves open what was done', () => {

@@ -175,6 +175,22 @@ test('a lock of a user excludes other spellings, and a stopped holder is waited 
   expect(await two.lockNow([ada])).toBeDefined();
 });
 
+test('a holder that does nothing is waited for two minutes, and no longer', async () => {
+  const host = at(1000);
+  const lock = await (await openRun(host)).lock([ada]);
+  let looks = 0;
+  const sleep = (): Promise<void> => {
+    looks += 1;
+    host.pass([1000, 119_000, 1][looks - 1] ?? Infinity);
+    return Promise.resolve();
+  };
+  const other = await openRun({ ...host, clock: { ...host.clock, sleep } });
+
+  expect(await failureOf(() => other.lock([ada]))).toMatchObject({ kind: 'unavailable' });
+  expect(looks).toBe(3);
+  await lock.release();
+});
+
 test('two runs that want two names each, in any order, never hold one of them each', async () => {
   const host = at(1000);
   const [one, two] = [await openRun(host), await openRun(host)];
