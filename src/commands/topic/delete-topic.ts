@@ -40,7 +40,7 @@ export default command({
       'once.',
     'Attached files are deleted too – immediately, on current servers. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
-      'this question. The same command continues a deletion that was interrupted; with --match the number is that of the topics that are left.',
+      'this question. The same command, with the same number, continues a deletion that was interrupted.',
   ],
   args: {
     channel: { ...channelArgument, required: false },
@@ -87,7 +87,8 @@ export default command({
     const channel = place && (await findChannel(chat, place.channel));
     const holds = await inKnownChannels(chat, typedHolds);
     const purgePlace = placeOf(typed, account, context);
-    const { topics, before } = await namedTopics(chat, channel, names, typed, context);
+    const where = { holds, root: purgePlace.root };
+    const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, where, context);
     const allowances = { missing_ok: missing_ok === true, include_hidden: include_hidden === true };
     const surveys = await surveyTopics(chat, topics, purgePlace, allowances);
     await refuseUnfitting(chat, holds, surveys, context.warn);

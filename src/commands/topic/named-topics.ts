@@ -1,4 +1,5 @@
 // The topics that a command line of topic delete names: as arguments, in a file, by a pattern, or by a link.
+import { dirname, resolve } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -13,6 +14,7 @@ import {
   type Channel,
   type Topic,
 } from '../../jobs/topic/find-channel.ts';
+import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
@@ -66,6 +68,7 @@ export const namingOptions = {
 
 interface Naming extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
+  readonly confirm?: string | undefined;
 }
 
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where they are named in no way or in two */
@@ -90,6 +93,12 @@ export function checkNaming(place: NamedPlace | undefined, naming: Naming, conte
   return topics;
 }
 
+/** What is held, and where the archives are; undefined with --no-archive. */
+interface NamingPlace {
+  readonly holds: readonly TopicHold[];
+  readonly root: string | undefined;
+}
+
 type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics'>;
 
 /**
@@ -100,15 +109,19 @@ export async function namedTopics(
   chat: NamingChat,
   channel: Channel | undefined,
   topics: readonly string[],
-  { from, match, older_than }: Naming,
-  context: TimeParts & RosterParts & Disk,
+  naming: Naming,
+  { holds, root }: NamingPlace,
+  context: TimeParts & RosterParts & Accounts & Disk,
 ): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
+  const { from, match, older_than } = naming;
   if (older_than !== undefined) refuseWrongClock('--older-than', context);
   const before = readAge(older_than, context);
   if (!channel) return { topics: await topicsInRows(chat, from ?? '', context), before };
   await refuseArchived(chat, channel);
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
-  const names = match ? await namesThatMatch(chat, channel, match, before) : listed;
+  const names = match
+    ? await namesThatMatch(chat, channel, { ...naming, match }, before, { holds, root }, context)
+    : listed;
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
@@ -122,19 +135,51 @@ function namesInFile(file: string, text: string): readonly string[] {
 async function namesThatMatch(
   chat: NamingChat,
   channel: Channel,
-  match: readonly string[],
+  { match, confirm }: Naming & { readonly match: readonly string[] },
   before = Infinity,
+  { holds, root }: NamingPlace,
+  context: Accounts & Disk,
 ): Promise<readonly string[]> {
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
   const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
-  if (old.length > 0) return old.map(({ topic_name }) => topic_name);
+  const counted = old.filter(({ topic_name, ids }) => !holdOf(holds, { channel, topic_name }, ids));
+  const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
+  const count = Number(confirm) - counted.length;
+  const deleted =
+    root === undefined ? [] : await deletedEarlier(channel, match, isListed, count, resolve(root), context);
+  if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];
   const globs = match.map((glob) => `'${glob}'`).join(' or ');
   const found = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
   const what = matched.length > 0 ? `${found} ${globs}, none is that old` : `no topic matches ${globs}`;
   throw new Failure('not_found', `${what}: nothing was deleted`, {
     hint: `List the topics: ${topicListLine(channel)}`,
   });
+}
+
+/** Topics that the latest runs deleted and archived there, if they are as many: the same command continues. */
+async function deletedEarlier(
+  { stream_id }: Channel,
+  match: readonly string[],
+  isListed: (name: string) => boolean,
+  count: number,
+  root: string,
+  { accounts, chatAccount, record }: Accounts & Disk,
+): Promise<readonly string[]> {
+  if (!(count > 0)) return [];
+  const account = await chatAccount();
+  const origin = accounts.identityOf(account);
+  const deleted = new Map<string, string>();
+  let last: string | undefined;
+  for (const entry of (await record.past('topic_name')).toReversed()) {
+    if (entry.origin !== origin || entry.email !== account.email || entry.stream_id !== stream_id) continue;
+    if (entry.run !== last && deleted.size >= count) break;
+    const { run, topic_name, archive = '' } = entry;
+    if (dirname(archive) === root && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name))
+      deleted.set(foldTopic(topic_name), topic_name);
+    last = run;
+  }
+  return deleted.size === count ? [...deleted.values()].reverse() : [];
 }
 
 /** Of a row that names a topic, here and in lists of holds. */

@@ -541,7 +541,7 @@ describe('topic delete of many topics', () => {
     expect(left(server)).toEqual([21, 22, 23, 90]);
   });
 
-  test('--match: after an interruption the number is that of the topics that are left', async () => {
+  test('--match: the number also counts what an interrupted run deleted', async () => {
     const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'No' }, deletes: 0 };
     const server = await openChatServer({
       messages: topics,
@@ -551,12 +551,16 @@ describe('topic delete of many topics', () => {
     const line = "topic delete 5 --match 'calibration*' -o json --confirm";
 
     const first = await server.run(`${line} 2`, { home });
-    const wrong = await server.run(`${line} 2`, { home });
-    const again = await server.run(`${line} 1`, { home });
+    const wrong = await server.run(`${line} 3`, { home });
+    const otherHome = await server.run(`${line} 2`);
+    const again = await server.run(`${line} 2`, { home });
 
-    expect([first, wrong, again].map(({ exitCode }) => exitCode)).toEqual([8, 2, 0]);
-    expect(JSON.parse(again.stdout)).toMatchObject([{ topic_name: 'Calibration 2', deleted: 3, status: 'deleted' }]);
-    expect(await server.run(`${line} 1`, { home })).toMatchObject({ exitCode: 5 });
+    expect([first, wrong, otherHome, again].map(({ exitCode }) => exitCode)).toEqual([8, 2, 2, 0]);
+    expect(JSON.parse(again.stdout)).toMatchObject([
+      { topic_name: 'calibration 1', deleted: 0, status: 'missing' },
+      { topic_name: 'Calibration 2', deleted: 3, status: 'deleted' },
+    ]);
+    expect(await server.run(`${line} 2`, { home })).toMatchObject({ exitCode: 5 });
   });
 
   test('--from FILE; one topic asks for the number too', async () => {
