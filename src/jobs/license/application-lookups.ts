@@ -3,13 +3,28 @@
  * (docs/exactly-once.md, The lookup), and learns what the filter does; lives as long as a run.
  */
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
+import type { ListedPage } from '../../api/licensing/license-list.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { likenessOfApp } from '../../api/licensing/likeness.ts';
-import type { Milliseconds } from '../../core/duration.ts';
-import type { Failure } from '../../core/failure.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { fingerprintOf } from '../../core/fingerprint.ts';
+import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import { LookupRequests, type ListReading, type LookupWorld } from './lookup-requests.ts';
+import { ListedUsers } from './listed-users.ts';
 import type { Places } from './places.ts';
+
+export interface LookupWorld {
+  readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody'>;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
+  /** A list without a total counts (`--trust-list`). */
+  readonly trustList: boolean;
+  /** Whether several applications of its server are stored: a row that names none may be of another one. */
+  readonly isOneOfSeveral: (app_code: number) => Promise<boolean>;
+}
 
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
@@ -32,24 +47,41 @@ export type LookupPlaces = Pick<Places, 'read' | 'look'>;
 
 const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
 
+/** The pages of a filter, or of the list; `gap`: why they may not be all. */
+interface PagesRead {
+  readonly last: ListedPage | undefined;
+  readonly gap: Failure | undefined;
+}
+
+interface ListReading extends PagesRead {
+  readonly sentAt: Milliseconds;
+  readonly users: ListedUsers;
+  /** Why it may lack rows, although nothing says so. */
+  readonly cut: Failure | undefined;
+}
+
 /** A list that is only a hint is read so far, and so far for each user. */
 const hintRows = { least: 1000, perUser: 20 };
 
 export class ApplicationLookups {
   readonly #app_code: number;
-  readonly #requests: LookupRequests;
+  readonly #world: LookupWorld;
   /** The list of all licenses is the lookup: a response has shown that the filter finds other names too. */
   #isByList = false;
   /** The first lookup, which may find out about the filter for all others. */
   #first: Promise<unknown> | undefined;
+  /** The response for a name that no user has. */
+  #control: FilteredRows | undefined;
   #hint: ListReading | undefined;
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
   #current: Promise<unknown> = Promise.resolve();
+  /** Fingerprints of the keys of all lists of one page without a total. */
+  readonly #listed = new Set<number>();
 
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
-    this.#requests = new LookupRequests(app_code, world);
+    this.#world = world;
   }
 
   get isByList(): boolean {
@@ -65,8 +97,7 @@ export class ApplicationLookups {
 
   /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
   async readHint(users: ReadonlySet<string>): Promise<boolean> {
-    const mostRows = Math.max(hintRows.least, hintRows.perUser * users.size);
-    this.#hint = await this.#requests.readList(users, mostRows);
+    this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size));
     return !this.#hint.gap && this.#hint.last?.isWhole === 'by its total';
   }
 
@@ -79,18 +110,19 @@ export class ApplicationLookups {
 
   /** Undefined where the filter proves nothing: it finds parts, is ignored, or shows rows without names. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
-    const { sentAt, rows, gap, hasMore } = await this.#requests.filteredBy(user);
+    const sentAt = this.#world.elapsed();
+    const { rows, gap, last } = await this.#filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const others = rows.filter((row) => !exact.includes(row));
     this.#isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
     if (this.#isByList) return undefined;
     const isIncomplete = gap !== undefined && exact.length === 0;
     if (others.length > 0 || isIncomplete) {
-      const nobody = await this.#requests.askNobody();
+      const nobody = await this.#askNobody();
       this.#isByList = nobody.rows.length > 0;
       if (this.#isByList) return undefined;
       // A sign of further rows says nothing if the response for nobody has it too.
-      if (isIncomplete && (!nobody.gap || hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
+      if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
     }
     if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
     const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
@@ -100,7 +132,7 @@ export class ApplicationLookups {
   }
 
   async #storedAs(name: string): Promise<readonly License[]> {
-    return (await this.#requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
+    return (await this.#filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
   }
 
   /** By a list that begins after this call; all who wait for it share it. */
@@ -119,7 +151,7 @@ export class ApplicationLookups {
     const users = new Set<string>();
     const reading = this.#current.then(nextTurn).then(() => {
       this.#next = undefined;
-      return look(() => this.#requests.readList(users, Infinity));
+      return look(() => this.#readList(users, Infinity));
     });
     this.#current = reading.catch(() => undefined);
     return { users, reading };
@@ -137,6 +169,78 @@ export class ApplicationLookups {
     const [similar, ...further] = distinct(near);
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }
+
+  /** The rows for a name that no user has; none where the server refuses such a name. */
+  async #askNobody(): Promise<FilteredRows> {
+    try {
+      const control = this.#control ?? (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody()));
+      // One without rows may be of a server that has none yet.
+      if (control.rows.length > 0 || control.gap) this.#control = control;
+      return control;
+    } catch (cause) {
+      if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
+      return { rows: [], gap: undefined, last: undefined };
+    }
+  }
+
+  async #filteredBy(remote_user: string): Promise<FilteredRows> {
+    const rows: License[] = [];
+    const read = await this.#read(remote_user, (page) => void rows.push(...page.rows));
+    return { ...read, rows: distinct(rows) };
+  }
+
+  /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
+  async #readList(names: ReadonlySet<string>, mostRows: number): Promise<ListReading> {
+    const sentAt = this.#world.elapsed();
+    const users = new ListedUsers(this.#app_code, names);
+    let nameless: Failure | undefined;
+    const { gap = nameless, last } = await this.#read(undefined, ({ rows, received, hasNext, total, pages }) => {
+      for (const row of rows)
+        if (!users.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
+      const promised = hasNext ? Math.max(total, pages * rows.length) : 0;
+      return received > mostRows || promised > mostRows ? 'stop' : undefined;
+    });
+    return { sentAt, users, last, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
+  }
+
+  /** Returns why not all rows came. @throws Failure where the list is refused, or not answered */
+  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined): Promise<PagesRead> {
+    const app_code = this.#app_code;
+    let last: ListedPage | undefined;
+    try {
+      for await (const page of this.#world.licensing(app_code).pages({ remote_user, app_code }, 'whole')) {
+        last = page;
+        if (take(page) === 'stop') return { last, gap: inconclusive('the list is long') };
+      }
+      return { last, gap: undefined };
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+      return { last, gap: cause };
+    }
+  }
+
+  /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
+  #whyCut({ rows, received, total, place, isWhole }: ListedPage): Failure | undefined {
+    if (isWhole || received === 0) return undefined;
+    const listed = quantity(received, 'license');
+    const own = new Set(rows.map(({ key, fields }) => fingerprintOf(key ?? writeJson(fields))));
+    for (const one of own) this.#listed.add(one);
+    // No license is ever deleted: a list that lacks one of an earlier list is a part.
+    if (place > 1 || total > 0 || this.#listed.size > own.size)
+      return inconclusive(`the server truncates its list after ${listed}`);
+    if (this.#world.trustList) return undefined;
+    const text = `the server does not filter by the exact user, and its list of ${listed} has no total: it may be incomplete`;
+    const list = commandLine('license list', [], { app_code: this.#app_code });
+    return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
+  }
+}
+
+interface FilteredRows extends PagesRead {
+  readonly rows: readonly License[];
+}
+
+export function inconclusive(text: string, hint?: string): Failure {
+  return new Failure('incomplete', text, { hint, retryable: false });
 }
 
 /** A masked name is nobody's. */

@@ -3,12 +3,11 @@ import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
 import type { LookupPlaces, LookupResult } from './application-lookups.ts';
-import { answerOf, type Case, type LookUpStep, type SeenUser } from './case.ts';
+import { type Case, type LookUpStep, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { nextStep } from './next-step.ts';
-import { pauseAfter } from './pending-writes.ts';
 import type { Places } from './places.ts';
 
 export class CaseLookups {
@@ -23,19 +22,19 @@ export class CaseLookups {
     return { ...one, key: await this.#ports.lookups.viewAnswered(one.asked, step.code) };
   }
 
+  /** At once, and again when what is not shown by then was not processed. */
   async #untilSettled(one: Case): Promise<Case> {
-    const { elapsed, sleep, say, lookups, rules } = this.#ports;
-    const due = this.#settledAt(one);
-    const isOnce = answerOf(one) !== undefined || lookups.isByList(one.asked.app_code);
-    for (let count = one.seen ? 1 : 0; ; count += 1) {
-      const isWaiting = count > 0 && due > elapsed();
-      if (isWaiting && count === 1) say(waitInWords(one, due - elapsed()));
-      const pause = isOnce ? Infinity : pauseAfter(count, rules.settle);
-      if (isWaiting) await sleep(Math.min(pause, due - elapsed()));
-      const seen = await this.see(one, due);
-      const step = nextStep(seen, rules);
-      if (step.do !== 'look up' || seen.seen?.isSettled || seen.seen?.result.shows === 'no answer') return seen;
+    const { elapsed, sleep, say, rules } = this.#ports;
+    const early = one.seen ? one : await this.see(one, this.#settledAt(one));
+    const step = nextStep(early, rules);
+    if (step.do !== 'look up' || early.seen?.isSettled) return early;
+    const due = this.#settledAt(early);
+    const wait = due - elapsed();
+    if (wait > 0) {
+      say(waitInWords(one, wait));
+      await sleep(wait);
     }
+    return this.see(early, due);
   }
 
   /** When what earlier requests made is shown, if they were processed. */

@@ -7,13 +7,14 @@ import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import {
   ApplicationLookups,
+  inconclusive,
   type LookedUpNames,
   type Lookup,
   type LookupPlaces,
   type LookupResult,
+  type LookupWorld,
 } from './application-lookups.ts';
 import { groupBy, type LicenseUser } from './license-user.ts';
-import { inconclusive, type LookupWorld } from './lookup-requests.ts';
 
 export interface UserList {
   /** Undefined: the list does not show the user, who has to be looked up. */
