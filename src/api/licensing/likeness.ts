@@ -41,6 +41,16 @@ export const minCutChars = 30;
 export function isStoredFor(name: string, asked: string): boolean {
   const stored = foldName(name);
   const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
-  const parts = [asked, asked.replace(/@.*$/, ''), asked.replace(/^.*\\/, '')];
-  return isCut || parts.some((part) => foldName(part) === stored);
+  return isCut || [asked, ...partsOf(asked)].some((part) => foldName(part) === stored);
+}
+
+/** The spellings in which a server may keep a name, although it compares its filter exactly. */
+export function formsOf(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  return [lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)];
+}
+
+/** The name without its domain. */
+export function partsOf(name: string): readonly string[] {
+  return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
 }

@@ -5,7 +5,7 @@
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { likenessOfApp } from '../../api/licensing/likeness.ts';
+import { formsOf, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -125,8 +125,9 @@ export class ApplicationLookups {
       if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
     }
     if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
-    const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, names);
-    const stored = await Promise.all(forms.map((form) => this.#storedAs(form)));
+    const parts = names === 'all forms and parts' ? partsOf(user) : [];
+    const forms = names === 'given' || others.length > 0 ? [] : [...formsOf(user), ...parts];
+    const stored = await Promise.all([...new Set(forms)].map((form) => (form === user ? [] : this.#storedAs(form))));
     const near = [...others, ...stored.flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
     return { ...this.#judge([], near), sentAt };
   }
@@ -251,13 +252,4 @@ function isNameless(row: License): boolean {
 
 function isLonger(name: string, part: string): boolean {
   return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
-}
-
-/** The spellings in which a server may keep a name, although it compares its filter exactly; a part without domain. */
-function formsOf(name: string, names: LookedUpNames): readonly string[] {
-  const lower = name.toLowerCase();
-  const parts = names === 'all forms' ? [] : [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
-  const forms = new Set([lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1), ...parts]);
-  forms.delete(name);
-  return [...forms];
 }
