@@ -54,3 +54,8 @@ export function formsOf(name: string): readonly string[] {
 export function partsOf(name: string): readonly string[] {
   return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
 }
+
+/** Whether a filter that finds parts of names would bring it. */
+export function isLonger(name: string, part: string): boolean {
+  return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
+}

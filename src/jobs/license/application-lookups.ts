@@ -5,7 +5,7 @@
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formsOf, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
+import { formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -51,6 +51,10 @@ const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() 
 interface PagesRead {
   readonly last: ListedPage | undefined;
   readonly gap: Failure | undefined;
+}
+
+interface FilteredRows extends PagesRead {
+  readonly rows: readonly License[];
 }
 
 interface ListReading extends PagesRead {
@@ -127,8 +131,8 @@ export class ApplicationLookups {
     if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
     const forms = names === 'given' || others.length > 0 ? [] : [...formsOf(user), ...parts];
-    const stored = await Promise.all([...new Set(forms)].map((form) => (form === user ? [] : this.#storedAs(form))));
-    const near = [...others, ...stored.flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
+    const asking = [...new Set(forms)].filter((form) => form !== user).map((form) => this.#storedAs(form));
+    const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
     return { ...this.#judge([], near), sentAt };
   }
 
@@ -236,10 +240,6 @@ export class ApplicationLookups {
   }
 }
 
-interface FilteredRows extends PagesRead {
-  readonly rows: readonly License[];
-}
-
 export function inconclusive(text: string, hint?: string): Failure {
   return new Failure('incomplete', text, { hint, retryable: false });
 }
@@ -248,8 +248,4 @@ export function inconclusive(text: string, hint?: string): Failure {
 function isNameless(row: License): boolean {
   const name = textOf(row, 'remote_user');
   return name === undefined || isMasked(name);
-}
-
-function isLonger(name: string, part: string): boolean {
-  return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
 }
