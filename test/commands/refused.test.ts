@@ -140,7 +140,7 @@ describe('what just keeps a rule is sent', () => {
     const service = fakeService();
     const { remote_user, app_code } = json;
     expectNobody(service, 1, remote_user, app_code);
-    service.expect({ method: 'POST', path: '/v1/license/', json }).reply(201, '"K-1"');
+    service.expect({ method: 'POST', path: '/v1/license/', json }).reply(201, { license_code: 'K-1' });
     const asked = { remote_user, app_code: String(app_code) };
     service
       .expect({ method: 'GET', path: '/v1/license/', query: asked })
@@ -158,7 +158,7 @@ describe('what just keeps a rule is sent', () => {
     ['ключ', '%D0%BA%D0%BB%D1%8E%D1%87'],
   ])('the code %s is one segment', async (code, sent) => {
     const service = fakeService();
-    service.expect(`GET /v1/license/${sent}/`).reply(200, JSON.stringify(code));
+    service.expect(`GET /v1/license/${sent}/`).reply(200, { license_code: code });
 
     expect(await run(service, ['license', 'view', code])).toMatchObject({ exitCode: 0 });
     service.done();
@@ -169,7 +169,7 @@ describe('what just keeps a rule is sent', () => {
     ['a line of PowerShell', '\u{feff}\r\nK-1\r\n'],
   ])('a code is %s of standard input', async (_, stdin) => {
     const service = fakeService();
-    service.expect('GET /v1/license/K-1/').reply(200, '"K-1"');
+    service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1' });
 
     expect(await run(service, 'license view -', { stdin })).toMatchObject({ exitCode: 0 });
     service.done();

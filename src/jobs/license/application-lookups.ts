@@ -13,7 +13,7 @@ import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import { ListedUsers } from './listed-users.ts';
+import { inconclusive, ListedUsers } from './listed-users.ts';
 import type { Places } from './places.ts';
 
 export interface LookupWorld {
@@ -238,10 +238,6 @@ export class ApplicationLookups {
     const list = commandLine('license list', [], { app_code: this.#app_code });
     return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
-}
-
-export function inconclusive(text: string, hint?: string): Failure {
-  return new Failure('incomplete', text, { hint, retryable: false });
 }
 
 /** A masked name is nobody's. */

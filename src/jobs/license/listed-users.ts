@@ -1,6 +1,7 @@
 /** What one list shows of some users of an application, and of others. */
 import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { likeness, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../core/fold-name.ts';
 
 export class ListedUsers {
@@ -37,6 +38,11 @@ export class ListedUsers {
   nearOf(user: string): readonly License[] {
     return this.#near.get(user) ?? [];
   }
+}
+
+/** Why a list proves nothing. */
+export function inconclusive(text: string, hint?: string): Failure {
+  return new Failure('incomplete', text, { hint, retryable: false });
 }
 
 function push<T>(groups: Map<string, T[]>, name: string, one: T): void {

@@ -7,7 +7,6 @@ import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import {
   ApplicationLookups,
-  inconclusive,
   type LookedUpNames,
   type Lookup,
   type LookupPlaces,
@@ -15,6 +14,7 @@ import {
   type LookupWorld,
 } from './application-lookups.ts';
 import { groupBy, type LicenseUser } from './license-user.ts';
+import { inconclusive } from './listed-users.ts';
 
 export interface UserList {
   /** Undefined: the list does not show the user, who has to be looked up. */
