@@ -23,10 +23,20 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
   const saidKinds = new Set<string>();
   const isTransient = stderr.isTTY === true && system.env['TERM'] !== 'dumb';
   let isShown = false;
+  let [answers, waited] = [0, 0];
+  /** A list of many pages, each of them quick: a line for each ten seconds of waiting. */
+  const progressOf = (event: WireEvent): string | undefined => {
+    if (event.kind !== 'answer') return undefined;
+    answers += 1;
+    const tens = Math.floor(waited / long);
+    waited += event.took;
+    if (answers === 1 || Math.floor(waited / long) === tens) return undefined;
+    return `waiting for ${new URL(event.url).host}: ${answers} responses so far`;
+  };
   return (event) => {
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;
     const waitText = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
-    const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : waitText;
+    const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : (waitText ?? progressOf(event));
     if (isTransient && (line !== undefined || isShown)) messages.status(line);
     isShown = line !== undefined;
     if (isTransient || line === undefined || saidKinds.has(event.kind)) return;
@@ -36,6 +46,7 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
 }
 
 const shortest: Milliseconds = 2000;
+const long: Milliseconds = 10_000;
 
 function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {
   if (event.kind === 'wait') return `waiting ${formatDuration(event.span)}: ${event.why}`;

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { openMessages, openRedactor } from '../../src/cli/messages.ts';
+import { observer } from '../../src/cli/trace.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
@@ -111,6 +112,27 @@ test.each([
   };
   const { exitCode, stderr } = await run(service, `license list -o csv${option}`, { tty: true, alarm });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: said });
+});
+
+test('a list of many quick pages says how many have come, each ten seconds of waiting', () => {
+  const said: string[] = [];
+  const messages = {
+    say: (line: string) => void said.push(line),
+    status: (line?: string) => void said.push(line ?? ''),
+  };
+  for (const isTTY of [true, false]) {
+    const observe = observer({ options: {}, messages, host: { stderr: { isTTY }, system: { env: {} } } } as never);
+    for (let page = 0; page < 6; page += 1)
+      observe({
+        kind: 'answer',
+        method: 'GET',
+        url: 'https://licenses.test/v1/license/',
+        attempt: 1,
+        took: 4000,
+      } as never);
+  }
+  const line = (count: number): string => `waiting for licenses.test: ${count} responses so far`;
+  expect(said).toEqual([line(3), '', line(5), '', line(3)]);
 });
 
 interface Job {
