@@ -13,19 +13,24 @@ const clone = resolve(import.meta.dirname, '..');
  * All pages, such as `chatelaine-license-create.1`.
  * @returns {Promise<readonly { readonly file: string, readonly text: string }[]>}
  */
-export const manualPages = () => withPages((pages) => pages.manualFiles());
+export const manualPages = async () => (await bundledPages()).manualFiles();
 
 /**
  * The texts of `chatelaine help WORD`, by word.
  * @returns {Promise<Readonly<Record<string, string>>>}
  */
-export const guideTexts = () => withPages((pages) => pages.guideTexts());
+export const guideTexts = async () => (await bundledPages()).guideTexts();
 
-/**
- * @template T
- * @param {(pages: typeof import('./manual/pages.ts')) => Promise<T>} use
- */
-async function withPages(use) {
+/** @type {Promise<typeof import('./manual/pages.ts')> | undefined} */
+let bundled;
+
+/** Once in a process. */
+function bundledPages() {
+  return (bundled ??= bundlePages());
+}
+
+/** @returns {Promise<typeof import('./manual/pages.ts')>} */
+async function bundlePages() {
   const before = process.cwd();
   process.chdir(clone);
   // Node 20 reads no TypeScript. The bundle is where the packages that it names are found.
@@ -34,7 +39,7 @@ async function withPages(use) {
     const input = 'scripts/manual/pages.ts';
     const bundle = await rolldown({ input, platform: 'node', external: (name) => /^[^./]/.test(name) });
     await bundle.write({ file, format: 'esm', codeSplitting: false });
-    return await use(await import(pathToFileURL(file).href));
+    return await import(pathToFileURL(file).href);
   } finally {
     rmSync(file, { force: true });
     process.chdir(before);
@@ -48,5 +53,5 @@ if (process.argv[1] === import.meta.filename) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { file, text } of pages) writeFileSync(join(folder, file), text);
-  writeFileSync(join(clone, 'man/manual.html'), await withPages((made) => made.manualWeb()));
+  writeFileSync(join(clone, 'man/manual.html'), await (await bundledPages()).manualWeb());
 }

@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replacedModules } from '../../rolldown.config.js';
 import { manualPages } from '../../scripts/manual.js';
+import { isWhole, testOfAll } from '../helpers/extent.ts';
 import { launch } from '../helpers/launch.ts';
 import { needs } from '../helpers/needs.ts';
 
@@ -61,6 +72,18 @@ beforeAll(async () => {
   const { stdout: tracked } = await launch('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   for (const file of tracked.split('\0').filter((name) => name !== '' && !/^(test|bench)\//.test(name)))
     if (existsSync(file)) cpSync(file, join(copy, file));
+  const { stdout } = await launch('npm', await (isWhole ? built() : asBuilt()), { cwd: copy });
+  packed = (JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[])[0] ?? {
+    filename: '',
+    unpackedSize: 0,
+    files: [],
+  };
+}, 300_000);
+
+const pack = ['pack', '--json', '--pack-destination', folder];
+
+/** As a release does. */
+function built(): readonly string[] {
   // What is bundled is in the copy with all that it imports, since the bundle names its modules by their place; the
   // tools are links.
   const bundled = new Set(components().map(({ name }) => name));
@@ -73,13 +96,17 @@ beforeAll(async () => {
       symlinkSync(from, to);
     }
   }
-  const { stdout } = await launch('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy });
-  packed = (JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[])[0] ?? {
-    filename: '',
-    unpackedSize: 0,
-    files: [],
-  };
-}, 300_000);
+  return pack;
+}
+
+/** With the program that is tried, in place of another build. */
+async function asBuilt(): Promise<readonly string[]> {
+  cpSync('dist', join(copy, 'dist'), { recursive: true });
+  mkdirSync(join(copy, 'man/pages'), { recursive: true });
+  for (const { file, text } of await manualPages()) writeFileSync(join(copy, 'man/pages', file), text);
+  await launch('node', ['scripts/release/packed.js', 'write'], { cwd: copy });
+  return [...pack, '--ignore-scripts'];
+}
 
 test('asks an install for nothing: no dependency, no script, at most 4 MB', async () => {
   const { stdout } = await launch('tar', ['-xzOf', join(folder, packed.filename), 'package/package.json']);
@@ -114,7 +141,7 @@ test('every page of the manual is in the tarball and named in its package.json, 
   expect(packed.files.map(({ path }) => path).filter((path) => path.startsWith('man/'))).toEqual(pages.sort());
 });
 
-test('two builds in two folders give the same bytes', async () => {
+testOfAll('two builds in two folders give the same bytes', async () => {
   const pages = new Map((await manualPages()).map(({ file, text }) => [`man/pages/${file}`, Buffer.from(text)]));
   const built = (read: (path: string) => Buffer): Record<string, string> =>
     Object.fromEntries(
