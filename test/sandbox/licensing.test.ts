@@ -93,6 +93,12 @@ test.each([
   expect(codes((await licensing('GET', '/license/', { query })).body)).toEqual(found);
 });
 
+test.each(['0', '-2', 'x', '1e0', '1234567890'])('limit=%s is none: a page has its usual size', async (limit) => {
+  const { licensing } = await started({ ownShape: { list_shape: 'next', page_size: 4 } });
+  const { body } = await licensing('GET', '/license/', { query: { limit } });
+  expect((body as { readonly results: readonly object[] }).results).toHaveLength(4);
+});
+
 test('pages by limit and offset, and by page', async () => {
   const { licensing, sandbox } = await started({ licenseShape: { page_size: 2 } });
   const at = (query: string) => `${sandbox.licensing.base_url}/v1/license/?${query}`;
