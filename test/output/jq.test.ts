@@ -13,14 +13,19 @@ const filterOf = (expression: string, mostBytes?: number) =>
   openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm }, mostBytes);
 
 test.each([
-  ['strings raw, a result a line', '.[]', '["a b","\\u0022"]', 'a b\n"\n'],
-  ['blanks and empty lines at either end stay', '.[]', '["","  a\\t","b\\n",""]', '\n  a\t\nb\n\n\n'],
-  ['anything else as compact JSON', '.[]', '[{"a":[1,"x"]},null,true]', '{"a":[1,"x"]}\nnull\ntrue\n'],
-  ['integers of 20 digits', '.id', '{"id":12345678901234567890}', '12345678901234567890\n'],
+  [
+    'strings raw, a result a line, blanks and empty lines at either end too; anything else as compact JSON',
+    '.[]',
+    '["a b","\\u0022","","  a\\t","b\\n","",{"a":[1,"x"]},null,true]',
+    'a b\n"\n\n  a\t\nb\n\n\n{"a":[1,"x"]}\nnull\ntrue\n',
+  ],
   ['nothing', 'empty', '[]', ''],
-  ['characters beyond the basic plane', '.', '"😀é"', '😀é\n'],
-  ['an expression that begins with a dash', '-.a', '{"a":1}', '-1\n'],
-  ['the language of jq', 'group_by(.a) | map({a: .[0].a, n: length})', '[{"a":1},{"a":1}]', '[{"a":1,"n":2}]\n'],
+  [
+    'integers of 20 digits, characters beyond the basic plane, and what the language of jq says',
+    '-.a, .id, .sign, (.rows | group_by(.a) | map({a: .[0].a, n: length}))',
+    '{"a":1,"id":12345678901234567890,"sign":"😀é","rows":[{"a":1},{"a":1}]}',
+    '-1\n12345678901234567890\n😀é\n[{"a":1,"n":2}]\n',
+  ],
 ])('jq prints %s', async (_what, expression, json, wanted) => {
   expect(await (await filterOf(expression))(json)).toBe(wanted);
 });

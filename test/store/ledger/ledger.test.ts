@@ -6,6 +6,7 @@ import { ledgerScript, ledgerVersion, statements } from '../../../src/store/ledg
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
+import type { Alarm } from '../../../src/core/system.ts';
 import type { WritePlace } from '../../../src/store/record/run-record.ts';
 import type { AskedWrite, UserLock } from '../../../src/store/record/writes.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -81,6 +82,21 @@ describe('a ledger', needs('postgresql'), () => {
   async function givenBack(writes: Run): Promise<void> {
     await locked(writes, `after-${(count += 1)}`);
   }
+
+  test('a connection has 10 s, a statement 30 s, and an end 1 s', async () => {
+    const spans: number[] = [];
+    const alarm: Alarm = (span) => {
+      spans.push(span);
+      return () => undefined;
+    };
+    const { signal } = new AbortController();
+    const address = await ledgerAddress(cluster.url, systemIn(cluster.socket));
+    const database = await openDatabase(address, { alarm, signal, caFile: undefined });
+    await database.query('SELECT 1', [], signal);
+    await database.close();
+
+    expect(spans).toEqual([10_000, 30_000, 1000]);
+  });
 
   test('one run has a user, under whatever spelling, until it gives the user back', async () => {
     const [one, other] = [await writesOf(), await writesOf()];
