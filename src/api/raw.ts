@@ -1,5 +1,4 @@
-import { Failure, usage } from '../core/failure.ts';
-import { isObject } from '../core/json.ts';
+import { Failure } from '../core/failure.ts';
 import { accept } from './chat/chat-answer.ts';
 import { type Answer, incompleteAfter, isSuccess, unconfirmed } from './http/answer.ts';
 import type { Call, Parameters, Path, Send } from './http/call.ts';
@@ -29,8 +28,6 @@ export function inputBody(service: Service, input: { file: string; bytes: Buffer
  */
 export async function* sendRaw(service: Service, send: Send, request: RawRequest) {
   const { paginate } = request;
-  if (paginate && service === 'chat' && isPositive(request, 'num_before') && isPositive(request, 'num_after'))
-    throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
   const seen = new Set<string>();
   let next: RawRequest | undefined = request;
   while (next) {
@@ -56,10 +53,6 @@ function endsEarly(message: string, { http }: Answer): Failure {
 }
 
 function nextOf(service: Service, request: RawRequest, answer: Answer): RawRequest | undefined {
-  if (service === 'chat') {
-    const query = nextMessages(request, answer);
-    return query && { ...request, query };
-  }
   const { nextPath, next = nextPath, more } = pageEnd(answer);
   if (next === undefined) {
     if (more !== undefined) throw endsEarly(`the server has more rows, but names no URL for them: ${more}`, answer);
@@ -104,26 +97,4 @@ function refuseStatus(service: Service, { method, at }: RawRequest, answer: Answ
     // Whoever answers with 5xx may have done the work before.
     throw unconfirmed(cause.message, { ...cause.details, hint: undefined, cause });
   }
-}
-
-/** The query of the next page, if any (docs/apis.md, Paging). @throws Failure incomplete where the server sends none */
-function nextMessages(request: RawRequest, { body, http }: Answer): Parameters | undefined {
-  const { query } = request;
-  if (!isObject(body) || !Array.isArray(body['messages']) || query.some(([name]) => name === 'message_ids'))
-    return undefined;
-  const end = isPositive(request, 'num_after') ? 'found_newest' : 'found_oldest';
-  const messages: readonly unknown[] = body['messages'];
-  const isLimited = body['history_limited'] === true;
-  // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
-  if (isLimited ? messages.length === 0 || (end === 'found_oldest' && body[end] === true) : body[end] === true)
-    return undefined;
-  const edge = end === 'found_newest' ? messages.at(-1) : messages[0];
-  if (!isObject(edge) || typeof edge['id'] !== 'number')
-    throw new Failure('incomplete', 'the server says that there are more messages, but sends none', { http });
-  const others = query.filter(([name]) => name !== 'anchor' && name !== 'include_anchor');
-  return [['anchor', String(edge['id'])], ...others, ['include_anchor', 'false']];
-}
-
-function isPositive({ query }: RawRequest, wanted: string): boolean {
-  return query.some(([name, text]) => name === wanted && Number(text) > 0);
 }

@@ -27,6 +27,10 @@ const rawOptions = {
   field: { ...textField('NAME=JSON', 'A parameter as JSON: a number, true, a list'), short: 'F', many: true },
   input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each response' },
+} as const satisfies Fields;
+
+/** Pages of the chat are those of messages fetch. */
+const pageOptions = {
   paginate: flagField('GET only: follow the next pages of a list, and print them one after the other'),
 } as const satisfies Fields;
 
@@ -51,11 +55,10 @@ export const licensing = rawCommand('licensing', {
 export const chat = rawCommand('chat', {
   about:
     'The path is below /api/v1, which may be left out. A body is a form. A GET is repeated after a failure of the network; any other ' +
-    'request only if the server certainly did nothing. --paginate follows GET messages in the direction of num_before or ' +
-    'num_after, to the oldest or newest message; messages fetch --all also checks the pages and gives each message once.',
+    'request only if the server certainly did nothing. messages fetch --all reads the pages of messages.',
   examples: [
     'chatelaine api chat GET messages -F anchor=1451 -F num_before=5 -F num_after=0',
-    'chatelaine api chat GET "messages?anchor=0&num_before=0&num_after=1000" --paginate --jq ".messages[].id"',
+    'chatelaine api chat GET "messages?anchor=0&num_before=0&num_after=1000" --jq ".messages[].id"',
     'chatelaine api chat PATCH navigation_views/inbox -F is_pinned=true',
   ],
 });
@@ -68,7 +71,7 @@ function rawCommand(
   return command({
     about: [...rawRules, about],
     args: rawArguments,
-    options: rawOptions,
+    options: service === 'licensing' ? { ...rawOptions, ...pageOptions } : rawOptions,
     examples,
     rules: [
       { option: 'include', excludes: ['jq'] },
@@ -86,7 +89,7 @@ function rawCommand(
   });
 }
 
-type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
+type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions> & Values<typeof pageOptions>;
 
 /** @throws Failure usage */
 async function rawRequest(

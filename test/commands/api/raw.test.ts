@@ -237,8 +237,7 @@ test.each([
   'api chat GET messages -F a=[',
   'api licensing POST license/ -f a=b -F a=1',
   'api licensing POST license/ --paginate',
-  'api chat DELETE saved_snippets/3 --paginate',
-  'api chat GET messages?num_before=2 -F num_after=2 --paginate',
+  'api chat GET messages --paginate',
   'api licensing GET license/ --fields a',
   'api licensing GET license/ --include --jq .',
 ])('%s is exit 2, and nothing is sent', async (line) => {
@@ -277,87 +276,4 @@ test('a read-only profile reads and writes nothing', async () => {
       stdout: '',
     });
   expect((await against('api licensing GET license/', { home, bare: true })).exitCode).toBe(0);
-});
-
-test.each([
-  [
-    'num_before=0&num_after=2',
-    ['oldest', '3'],
-    [
-      { ids: [2, 3], found_newest: false },
-      { ids: [5], found_newest: true },
-    ],
-  ],
-  [
-    'num_before=2&num_after=0',
-    ['newest', '4'],
-    [
-      { ids: [4, 5], found_oldest: false },
-      { ids: [2], found_oldest: true },
-    ],
-  ],
-  // Where the plan hides messages, the flag counts hidden ones.
-  [
-    'num_before=0&num_after=2',
-    ['oldest', '3'],
-    [
-      { ids: [3], found_newest: true, history_limited: true },
-      { ids: [5], found_newest: true },
-    ],
-  ],
-  ['num_before=0&num_after=2', ['oldest'], [{ ids: [], found_newest: true, history_limited: true }]],
-  // A page that was exactly full is followed by an empty one.
-  [
-    'num_before=0&num_after=2',
-    ['oldest', '3'],
-    [
-      { ids: [2, 3], found_newest: false },
-      { ids: [], found_newest: true },
-    ],
-  ],
-])('api chat GET messages --paginate goes on from the last id: %s, %#', async (numbers, anchors, pages) => {
-  const service = fakeService();
-  pages.forEach(({ ids, ...flags }, index) => {
-    const more = index === 0 ? {} : { include_anchor: 'false' };
-    const query = { ...Object.fromEntries(new URLSearchParams(numbers)), anchor: anchors[index] ?? '', ...more };
-    service
-      .expect({ method: 'GET', path: '/api/v1/messages', query })
-      .reply(200, { result: 'success', msg: '', messages: ids.map((id) => ({ id })), ...flags });
-  });
-  const line = `api chat GET messages?${numbers} -f anchor=${anchors[0]} --paginate`;
-  const { exitCode, stdout } = await run(service, line);
-  const all = pages.flatMap(({ ids }) => ids);
-  const shown = Array.from(stdout.matchAll(/"id":(\d+)/g), ([, id]) => Number(id));
-  expect({ exitCode, shown }).toEqual({ exitCode: 0, shown: all });
-  service.done();
-});
-
-test.each([
-  ['no message and no end', { messages: [], found_newest: false }],
-  ['the same last message again', { messages: [{ id: 3 }], found_newest: false }],
-])('%s ends --paginate with exit 8', async (_what, second) => {
-  const service = fakeService();
-  const at = { method: 'GET', path: '/api/v1/messages' } as const;
-  const numbers = { num_before: '0', num_after: '1' };
-  service
-    .expect({ ...at, query: { ...numbers, anchor: '0' } })
-    .reply(200, { result: 'success', msg: '', messages: [{ id: 3 }], found_newest: false });
-  service
-    .expect({ ...at, query: { ...numbers, anchor: '3', include_anchor: 'false' } })
-    .reply(200, { result: 'success', msg: '', ...second });
-  const line = 'api chat GET messages -F anchor=0 -F num_before=0 -F num_after=1 --paginate';
-  expect((await run(service, line)).exitCode).toBe(8);
-  service.done();
-});
-
-test.each([
-  ['messages', { message_ids: '[1]' }, { messages: [{ id: 1 }], found_newest: false }],
-  ['users/me/subscriptions', { include_subscribers: 'false' }, { subscriptions: [] }],
-])('api chat GET %s %j --paginate is one request', async (path, query, body) => {
-  const service = fakeService();
-  service.expect({ method: 'GET', path: `/api/v1/${path}`, query }).reply(200, { result: 'success', msg: '', ...body });
-  const fields = Object.entries(query).map(([name, text]) => `-f ${name}=${text}`);
-  const { exitCode, stderr } = await run(service, ['api chat GET', path, ...fields, '--paginate'].join(' '));
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  service.done();
 });
