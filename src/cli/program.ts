@@ -56,23 +56,8 @@ function guideText(words: string, width: number): string | undefined {
   if (words === 'help options') return optionsHelp(width);
   const [asked, ...codes] =
     /^help exit$|^(?:help )?exit[- ](?:codes?|status)(?: (\d+))?$|^help (\d+)$/.exec(words) ?? [];
-  const exits = asked === undefined ? undefined : exitHelp(codes[0] ?? codes[1], width);
-  const page = manualPages.get(words);
-  return exits ?? (page === undefined ? undefined : `man ${page}\n`);
+  return asked === undefined ? undefined : exitHelp(codes[0] ?? codes[1], width);
 }
-
-/** The pages of guides, where the launcher has not shown them (scripts/manual/pages.ts). */
-const manualPages: ReadonlyMap<string, string> = new Map([
-  ['help ci', 'chatelaine-scripting'],
-  ['help environment', 'chatelaine'],
-  ['help fetching', 'chatelaine-fetching'],
-  ['help handing-over', 'chatelaine-handing-over'],
-  ['help never-two', 'chatelaine-never-two'],
-  ['help scripting', 'chatelaine-scripting'],
-  ['help sheets', 'chatelaine-sheets'],
-  ['help stability', 'chatelaine-stability'],
-  ['help undo', 'chatelaine-license-undo'],
-]);
 
 /** A word that no command line can have: the value of an option that is the last word. */
 const end = '\0';

@@ -8,7 +8,7 @@ export interface Calendar extends Pick<Clock, 'now'> {
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const momentPattern = /^(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const momentPattern = /^(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d:\d\d)?)?$/;
 
 /** Milliseconds since 1970 of every spelling of man/fetching.md, Times. @throws Failure usage */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
@@ -20,10 +20,7 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   if (zone === '') calendar.checkZone();
   else if (!isDate) throw notMoment(text);
   const date = isDate ? day : dayNamed(day, calendar.now());
-  const offset = zone
-    .toUpperCase()
-    .replace(/^(.\d\d):?(\d\d)?$/, (_all, hours: string, minutes = '00') => `${hours}:${String(minutes)}`);
-  const moment = Date.parse(`${date}T${time}${offset}`);
+  const moment = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
   // A 30th of February is read as the 2nd of March otherwise.
   if (Number.isNaN(moment) || new Date(`${date}T00:00:00Z`).toISOString().slice(0, 10) !== date) throw notMoment(text);
   return moment;

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
@@ -43,16 +42,7 @@ export function decodeText(bytes: Uint8Array, hint?: string): string {
 
 /** What would be read in place of these bytes, U+FFFD, would be sent: another name than that of the file. */
 function notDecoded(bytes: Uint8Array, hint = 'Save it as UTF-8.'): Failure {
-  if (encodingOf(bytes) !== 'utf-8') return usage('not valid UTF-16', hint);
-  const [first = 1, ...more] = linesNotUtf8(bytes);
-  return usage(`not UTF-8 on line ${first}${more.length === 0 ? '' : ` and ${more.length} more`}`, hint);
-}
-
-function linesNotUtf8(bytes: Uint8Array): readonly number[] {
-  const lines = Buffer.from(bytes)
-    .toString('latin1')
-    .split(/\r\n|\n|\r/);
-  return lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1]));
+  return usage(`not valid ${encodingOf(bytes) === 'utf-8' ? 'UTF-8' : 'UTF-16'}`, hint);
 }
 
 /** Encodings have byte order marks; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */

@@ -82,7 +82,7 @@ test.each([
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   [
     'archive export kitchen',
-    '--output is required: ndjson, csv, excel, excel-semicolon, text, html',
+    '--output is required: ndjson, csv, text, html',
     'See chatelaine archive export --help.',
   ],
   [
@@ -161,13 +161,6 @@ test.each([
 ])('`chatelaine help %s` says what to do', async (code, text) => {
   const { exitCode, stdout } = await run(fakeService(), `help ${code}`, { bare: true });
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(text) as string });
-});
-
-test.each(['scripting', 'never-two', 'stability'])('`chatelaine help %s` names the page', async (page) => {
-  expect(await run(fakeService(), `help ${page}`, { bare: true })).toMatchObject({
-    exitCode: 0,
-    stdout: `man chatelaine-${page}\n`,
-  });
 });
 
 test.each([

@@ -139,13 +139,6 @@ describe('certificates', needs('openssl'), () => {
     expect(connections()).toBe(0);
   });
 
-  test('a --ca-file without PEM leads to openssl, which converts DER', async () => {
-    const file = join(emptyHome(), 'ca.der');
-    writeFileSync(file, Buffer.from('308201', 'hex'));
-    const ran = await list('https://localhost:1', `--ca-file ${file}`);
-    expect(ran.error).toMatchObject({ exit: 3, hint: `From DER: openssl x509 -inform DER -in ${file} -out ca.pem` });
-  });
-
   test('a --ca-file whose certificate cannot be read is exit 3', async () => {
     const file = join(emptyHome(), 'ca.pem');
     writeFileSync(file, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');

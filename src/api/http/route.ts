@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { rootCertificates } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { Failure, systemReason, usage, unless } from '../../core/failure.ts';
-import { decodeText, readFileBytes } from '../../core/read.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { Failure, systemReason, usage } from '../../core/failure.ts';
+import { readFileBytes } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
 import { credentialsOf, proxyOf, refusal } from './proxy.ts';
@@ -37,8 +36,8 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   for (const scheme of ['https', 'http']) proxyOf(`${scheme}://example.com`, { ...env, NO_PROXY: '', no_proxy: '' });
-  const trust = await trustIn(surroundings, signal);
-  const connect = buildConnector({ timeout: 0, ...whenConnected, ...(trust ? { secureContext: trust } : {}) });
+  const ca = await trustIn(surroundings, signal);
+  const connect = buildConnector({ timeout: 0, ...whenConnected, ...(ca && { ca }) });
   const idle = new Map<string, Set<Dispatch>>();
   return (options, ...given) => {
     const origin = String(options.origin);
@@ -173,43 +172,29 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
   });
 }
 
-/** Adds authorities to a context: the option `ca` would take the place of the usual ones, and of SSL_CERT_FILE's. */
-async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal): Promise<SecureContext | undefined> {
-  const { env, caFile } = surroundings;
+/** The authorities of a file beside the usual ones, whose place the option `ca` takes; undefined: the usual ones. */
+async function trustIn({ env, caFile }: TransportSurroundings, signal: AbortSignal): Promise<string[] | undefined> {
   if (caFile === undefined) return undefined;
   const files = [caFile, variable(env, 'NODE_EXTRA_CA_CERTS')].filter((file) => file !== undefined);
-  const texts = await Promise.all(files.map((file) => certificates(file, signal)));
-  const trusted = createSecureContext();
-  const native: unknown = trusted.context;
-  if (!canAdd(native)) throw new Error('this Node accepts no additional certificate authority');
-  for (const pem of texts) native.addCACert(pem);
-  return trusted;
-}
-
-function canAdd(context: unknown): context is { addCACert(pem: string): void } {
-  return typeof context === 'object' && context !== null && 'addCACert' in context;
+  const blocks = await Promise.all(files.map((file) => certificates(file, signal)));
+  return [...rootCertificates, ...blocks.flat()];
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */
 const maxCertificateBytes = 16 * 1024 * 1024;
 
-async function certificates(file: string, signal: AbortSignal): Promise<string> {
+async function certificates(file: string, signal: AbortSignal): Promise<readonly string[]> {
   try {
     const bytes = await readFileBytes(file, { signal, maxBytes: maxCertificateBytes });
-    // Certificates are ASCII; what is not UTF-8 is DER, or a comment.
-    const text = unless(Failure, () => decodeText(bytes)) ?? Buffer.from(bytes).toString('latin1');
+    const text = bytes.toString('latin1');
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-    if (blocks.length === 0)
-      throw usage(
-        'it contains no PEM certificate',
-        `From DER: openssl x509 -inform DER -in ${shellWord(file)} -out ca.pem`,
-      );
+    if (blocks.length === 0) throw usage('it contains no PEM certificate');
     // TLS itself leaves out what it cannot read.
     for (const block of blocks) new X509Certificate(block);
-    return text;
+    return blocks;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    const hint = cause instanceof Failure ? cause.details.hint : 'Name a file of PEM certificates that you may read.';
+    const hint = 'Name a file of PEM certificates that you may read.';
     throw new Failure('config', `cannot use the CA file ${file}: ${systemReason(cause)}`, { cause, hint });
   }
 }

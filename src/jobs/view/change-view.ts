@@ -8,10 +8,10 @@ import { nearRows } from '../topic/find-channel.ts';
 
 const builtIn: readonly string[] = builtInViews;
 
-/** `ignored`: what the server did not take; `pinned`, `hidden`: the view had the name already. */
+/** `ignored`: what the server did not take. */
 interface ChangedView {
   readonly ignored: readonly string[];
-  readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
+  readonly status: 'renamed' | 'unchanged';
 }
 
 /** Pins or hides a view; a built-in one without a row on the server is made, and `made` called. */
@@ -55,20 +55,12 @@ export async function renameView(chat: ChatApi, fragment: string, change: ViewCh
     if (!(cause instanceof Failure) || (cause.kind !== 'unknown' && cause.kind !== 'rejected'))
       throw await withNearViews(cause, fragment, chat);
     const holder = (await ifAnswered(chat.views()))?.find(({ name }) => name === change.name);
-    if (holder?.fragment === fragment)
-      return pinOrHide(chat, holder, change, cause.kind === 'rejected' ? 'unchanged' : 'renamed');
+    const isDone = holder?.fragment === fragment && (change.is_pinned ?? holder.is_pinned) === holder.is_pinned;
+    if (isDone) return { ignored: [], status: cause.kind === 'rejected' ? 'unchanged' : 'renamed' };
     if (holder) throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
     const hint = `Check the name of the view before you rename it again: ${commandLine('view list', [])}`;
     throw cause.kind === 'rejected' ? cause : cause.as('unknown', cause.message, { hint });
   }
-}
-
-/** The view has the name: what is left is to pin or hide it. */
-async function pinOrHide(chat: ChatApi, view: View, change: ViewChange, status: 'unchanged' | 'renamed') {
-  const { is_pinned } = change;
-  if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
-  const { ignored } = await chat.updateView(view.fragment, { is_pinned });
-  return { ignored, status: is_pinned ? 'pinned' : 'hidden' } as const;
 }
 
 /** The server does not name a view that is not there: this does, and near ones. */

@@ -38,7 +38,7 @@ describe('the word at the cursor', () => {
     ['messages fetch --in', ['--in', '--include-anchor', '--input']],
     ['license list -o ', generalFormats],
     ['messages fetch -o t', [...generalFormats.filter((name) => name.startsWith('t')), 'text']],
-    ['archive export kitchen -o ', ['ndjson', 'csv', 'excel', 'excel-semicolon', 'text', 'html']],
+    ['archive export kitchen -o ', ['ndjson', 'csv', 'text', 'html']],
     ['license list -qo j', ['json']],
     ['license list --output=j', ['--output=json']],
     ['license list --color=', ['--color=auto', '--color=always', '--color=never']],

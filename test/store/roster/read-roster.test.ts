@@ -126,7 +126,7 @@ describe('a spreadsheet', () => {
   const bad: Readonly<Record<string, string>> = {
     'excel-97.xls': ': this is a workbook (.xls), not text',
     'excel-decimal-comma.csv': ":2: size_allowance: '4,0' is not a whole number, 1 to 18",
-    'excel-latin1.csv': ': not UTF-8 on line 3',
+    'excel-latin1.csv': ': not valid UTF-8',
     'excel-workbook-renamed.csv': ': a damaged workbook: it is cut off',
     'excel-workbook.xlsx': ': a damaged workbook: it is cut off',
     'google-login-column.csv': ': the header lacks remote_user and size_allowance; it has Login, Sensors, Name',
@@ -167,7 +167,7 @@ describe('a spreadsheet', () => {
   test('of another character set is refused in one line, with how to save it', async () => {
     const bytes = Buffer.from('remote_user,size_allowance\nRen\xe9,4\nada,3\nJos\xe9,2\n', 'latin1');
     const failure = await failureOf(() => read('roster.csv', bytes));
-    expect(failure.message).toBe('roster.csv: not UTF-8 on line 2 and 1 more');
+    expect(failure.message).toBe('roster.csv: not valid UTF-8');
     expect(failure.hint).toContain('in Excel with File, Save As, "CSV UTF-8"');
   });
 
