@@ -54,9 +54,8 @@ export async function readCommandLine(
 
 function guideText(words: string, width: number): string | undefined {
   if (words === 'help options') return optionsHelp(width);
-  const [asked, ...codes] =
-    /^help exit$|^(?:help )?exit[- ](?:codes?|status)(?: (\d+))?$|^help (\d+)$/.exec(words) ?? [];
-  return asked === undefined ? undefined : exitHelp(codes[0] ?? codes[1], width);
+  const [asked, code] = /^help (?:exit-codes|(\d+))$/.exec(words) ?? [];
+  return asked === undefined ? undefined : exitHelp(code, width);
 }
 
 /** A word that no command line can have: the value of an option that is the last word. */

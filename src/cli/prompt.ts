@@ -21,10 +21,8 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
   return {
     line,
     /** @throws Failure cancelled on anything but yes */
-    async confirm(question: string, showAll?: () => void): Promise<void> {
-      const ask = () => line(`${question} [y/N${showAll ? '/v' : ''}]`, 'To agree, add --yes.');
-      let answer = await ask();
-      for (; showAll && /^v$/i.test(answer.trim()); answer = await ask()) showAll();
+    async confirm(question: string): Promise<void> {
+      const answer = await line(`${question} [y/N]`, 'To agree, add --yes.');
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
     },
     async hidden(question: string): Promise<Secret> {

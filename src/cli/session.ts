@@ -196,8 +196,8 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
   const placed = (question: string): string =>
     [...places().filter((place) => !question.includes(place.replace(/^.*, /, ''))), question].join(': ');
   return {
-    async confirm(question: string, showAll?: () => void) {
-      if (!options.yes) await (await prompt()).confirm(placed(question), showAll);
+    async confirm(question: string) {
+      if (!options.yes) await (await prompt()).confirm(placed(question));
     },
     terminal: {
       canAsk: () => isInteractive(host, options),

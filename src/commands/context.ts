@@ -111,8 +111,8 @@ export interface Keys {
 
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal extends WorkMessages {
-  /** A question of yes or no; the answer v shows all and asks again. @throws Failure cancelled on no, usage alone */
-  confirm(question: string, showAll?: () => void): Promise<void>;
+  /** A question of yes or no. @throws Failure cancelled on no, usage alone */
+  confirm(question: string): Promise<void>;
   readonly terminal: {
     canAsk(): boolean;
     isShown(): boolean;

@@ -161,7 +161,7 @@ export function unknownVariables(env: Environment): readonly { readonly name: st
   const ours = [...twins, ...Object.keys(variables), ...credentials];
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith('CHATELAINE_') || ours.includes(name)) return [];
-    const meant = name === 'CHATELAINE_KEEP' ? 'CHATELAINE_HOLD' : ours.find((one) => slipsBetween(name, one) === 1);
+    const meant = ours.find((one) => slipsBetween(name, one) === 1);
     return [{ name, ...(meant !== undefined && { meant }) }];
   });
 }

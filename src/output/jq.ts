@@ -27,12 +27,7 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(raw).join('');
     await worker.terminate();
-    const problem = problemsIn(stderr);
-    const rows = json.startsWith('[') && problem === tooMuch && json.match(/^ {2}[^\s}\]]/gm);
-    if (rows) throw filterFailure(`${problem} for ${rows.length} rows`);
-    // Under -o ndjson people expect a row at a time.
-    const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
-    throw filterFailure(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
+    throw filterFailure(problemsIn(stderr));
   };
 }
 
@@ -73,9 +68,9 @@ function throwLate(cause: unknown): never {
   throw filterFailure(`the expression did not end: ${cause.message}`);
 }
 
-function filterFailure(problem: string, hint = ''): Failure {
+function filterFailure(problem: string): Failure {
   return new Failure('rejected', `--jq: ${problem}`, {
-    hint: `The changes of the command were made. See its result with -o json.${hint}`,
+    hint: 'The changes of the command were made. See its result with -o json. jq gets a list as one array.',
     retryable: false,
   });
 }

@@ -25,10 +25,10 @@ export function isWhole(changes: readonly PlannedChange[]): boolean {
 }
 
 /** The changes of a plan, a line each, in the order of what needs a look: up to 20 whole, else ten of each kind. */
-export function planLines(changes: readonly PlannedChange[], extent?: 'all'): string[] {
+export function planLines(changes: readonly PlannedChange[]): string[] {
   const apps = new Set(changes.map(({ app_code }) => app_code));
   const kinds = Object.keys(marks).map((kind) => changes.filter((change) => change.kind === kind));
-  const most = extent === 'all' || isWhole(changes) ? Infinity : maxOfKind;
+  const most = isWhole(changes) ? Infinity : maxOfKind;
   const cells = kinds.map((ofKind) =>
     ofKind.slice(0, most).map(({ kind, sizes = kind, user, becomes, app_code }) => {
       const app = apps.size > 1 && app_code !== undefined ? `application ${app_code}` : undefined;

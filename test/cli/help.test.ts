@@ -102,15 +102,6 @@ test('license apply --help fits on two screens of 24 lines', async () => {
   expect(stdout.split('\n').length - 1).toBeLessThanOrEqual(48);
 });
 
-test('each guide that the first screen names is answered without the launcher too', async () => {
-  const { stdout } = await run(fakeService(), '--help', { bare: true });
-  const [, named = ''] = /^guides +help ([^]*)$/m.exec(stdout.replace(/\n +/g, ' ')) ?? [];
-  for (const guide of named.trim().split(', ')) {
-    const { stdout: text } = await run(fakeService(), `help ${guide}`, { bare: true });
-    expect(text).toMatch(/^man chatelaine|^ {2}0 {2}done/);
-  }
-});
-
 test('an option that few need has its name in help, and its text in the guide that help names', async () => {
   const guides = await guideTexts();
   const commands = await Promise.all(commandTable.map(async ({ load }) => load()));

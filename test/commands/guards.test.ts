@@ -102,7 +102,6 @@ describe('a variable that is none of ours', () => {
     ['CHATELAINE_READONLY', 3, 'CHATELAINE_READ_ONLY'],
     ['CHATELAINE_PROFIL', 3, 'CHATELAINE_PROFILE'],
     ['CHATELAINE_CHAT_STIE', 3, 'CHATELAINE_CHAT_SITE'],
-    ['CHATELAINE_KEEP', 3, 'CHATELAINE_HOLD'],
     ['CHATELAINE_TIMOUT', 0, 'CHATELAINE_TIMEOUT'],
   ])('and differs by one slip: %s is exit %i', async (name, exitCode, meant) => {
     const { run } = await service();

@@ -59,12 +59,6 @@ test.each([
   });
 });
 
-test('a list for which it needs too much memory is named by its rows', async () => {
-  const filter = await filterOf('repeat("a" * 1000)', 2_000_000);
-  const rejected = written(many({ id: 1, of: { a: [2] } }, { id: 2 }, { id: 3 }), look('json', { filter }));
-  await expect(rejected).rejects.toMatchObject({ message: '--jq: the expression needs too much memory for 3 rows' });
-});
-
 test('one whose results do not end is rejected', async () => {
   const filter = await filterOf('repeat("a" * 1000)', 2_000_000);
   await expect(filter('1')).rejects.toMatchObject({ message: '--jq: the expression needs too much memory' });
@@ -96,7 +90,7 @@ test.each(sampleOf(2, ['-o tsv', '-o table', '-o yaml', '-q', '--fields name', '
 test('under -o ndjson too, jq gets a list as one array, and the hint says so', async () => {
   const { exitCode, stdout, stderr } = await runAlone('settings list -o ndjson --jq .name');
   expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
-  expect(stderr).toContain('jq gets a list as one array: .[] | …');
+  expect(stderr).toContain('jq gets a list as one array.');
 });
 
 test('CHATELAINE_JQ is its twin', async () => {

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planLines } from '../../src/output/plan.ts';
 import type { PlannedChange } from '../../src/output/presentation.ts';
 import { fit } from '../../src/output/plain.ts';
-import { emptyHome, openSandbox } from '../helpers/run.ts';
 
 const create = (user: string): PlannedChange => ({ kind: 'create', user, becomes: 'size 6' });
 
@@ -32,7 +29,6 @@ test('20 changes are shown whole; of more ten of each kind, and how many more th
   expect(planLines(created.slice(0, 20))).toHaveLength(20);
   const lines = planLines([...created, resized]);
   expect([lines[0], lines.length, lines.at(-1)]).toEqual(['~ 3 -> 5  ben', 12, '+ and 109 more']);
-  expect(planLines([...created, resized], 'all')).toHaveLength(120);
 });
 
 test('a plan of several applications names that of each change', () => {
@@ -49,31 +45,4 @@ test('at 60 columns a long name moves no other line, and folds below its own', (
   expect(fit(`  ${rows}`, 60)).toBe(
     `  + create  ada                               size 6\n  + create\n    ${long}\n    size 6`,
   );
-});
-
-test('v shows the whole plan, and the question comes again', async () => {
-  const { run, sandbox } = await openSandbox();
-  const home = emptyHome();
-  const roster = join(home, 'roster.csv');
-  const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
-  writeFileSync(roster, `remote_user,size_allowance\n${users.map((user) => `${user},3\n`).join('')}`);
-  const answered = (answers: readonly string[], more = '') =>
-    run(`license apply ${roster} ${more}`, { home, answers, tty: true, columns: 60 });
-
-  const seen = await answered(['v', 'n']);
-  const [before = '', shown = '', ...again] = seen.stderr.split('\nContinue? [y/N/v]');
-  expect([seen.exitCode, again.length]).toEqual([130, 1]);
-  expect(users.filter((user) => new RegExp(`create +${user} `).test(before))).toHaveLength(10);
-  expect(users.filter((user) => new RegExp(`create +${user} `).test(shown))).toEqual(users);
-  expect((await answered(['V', 'y'], '-q')).exitCode).toBe(130);
-  expect((await answered(['v', 'yes'])).exitCode).toBe(0);
-  expect(sandbox.state.licenses().filter(({ remote_user }) => users.includes(remote_user))).toHaveLength(30);
-});
-
-test.each([
-  ['license retire --remote-user physio-7731', '[y/N]'],
-  ["license edit --match 'physio-77*' --size-allowance 9", '[y/N]'],
-])('a plan that is shown whole offers no v: %s', async (line, choice) => {
-  const { run } = await openSandbox();
-  expect((await run(line, { tty: true, stdin: 'n\n' })).stderr).toContain(choice);
 });

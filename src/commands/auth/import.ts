@@ -24,9 +24,8 @@ export default command({
   async run({ file, name: typed, check, header_file, ...settings }, context) {
     const name = typedName(typed, context);
     const text = await context.disk.read(file);
-    const { site, email, key, notes } = labelled(file, () => readZuliprc(text));
+    const { site, email, key } = labelled(file, () => readZuliprc(text));
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
-    for (const note of notes) context.warn(note);
     if (file !== '-' && (await context.keys.othersCanRead(file)))
       context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
     const profile = await inPlaceOf(candidate, context);

@@ -107,23 +107,16 @@ export function undoLine(run: string, before: FieldsBefore = {}): string {
   return `undo: ${line}`;
 }
 
-/**
- * Shows the changes, and lines such as why some fail, and asks below them; `v` shows all where only the first of each
- * kind were shown. @throws Failure cancelled
- */
+/** Shows the changes, and lines such as why some fail, and asks below them. @throws Failure cancelled */
 export async function askAbout(
   changes: readonly PlannedChange[],
   question: string,
   { say, confirm, options }: Terminal & Invocation,
   below: readonly string[] = [],
 ): Promise<void> {
-  const isCut = !options.quiet && !isWhole(changes);
-  const show = (extent?: 'all'): void => {
-    const cut = isCut && extent === undefined ? ['v shows all of them'] : [];
-    say(['This would change:', ...planLines(changes, extent), ...cut, ...below].join('\n'));
-  };
-  if (!options.yes) show();
-  await confirm(question, isCut ? () => show('all') : undefined);
+  const cut = isWhole(changes) ? [] : ['--dry-run -o table shows all of them'];
+  if (!options.yes) say(['This would change:', ...planLines(changes), ...cut, ...below].join('\n'));
+  await confirm(question);
 }
 
 /** The change of a row of a dry run, if there is one. */

@@ -4,9 +4,7 @@ import { readEmail } from '../../schema/profile.ts';
 import { readSite } from '../../schema/url.ts';
 import { keyFrom } from './secrets.ts';
 
-const ignored = ['insecure', 'cert_bundle', 'client_cert', 'client_cert_key'];
-
-/** `notes` are what the file asks for in vain. @throws Failure usage with all problems, and where it has no key */
+/** @throws Failure usage with all problems, and where it has no key */
 export function readZuliprc(text: string) {
   const api = readSection(text);
   const valueOf = (name: string): string => {
@@ -19,9 +17,7 @@ export function readZuliprc(text: string) {
   const site = () => readSite(valueOf('site'));
   // All problems of the file at once; after that none of them throws.
   collect([email, key, site], (read) => read());
-  const asked = ignored.filter((name) => !/^(false)?$/i.test(api.get(name) ?? ''));
-  const notes = asked.map((name) => `${name} is not imported: give a CA file with --ca-file`);
-  return { email: email(), key: key(), site: site(), notes };
+  return { email: email(), key: key(), site: site() };
 }
 
 /**

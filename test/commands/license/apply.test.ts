@@ -785,7 +785,7 @@ describe('what is shown', () => {
 
     const yes = await answer('', users(22), 'y\n');
     expect([yes.exitCode, writes().length]).toEqual([0, 22]);
-    expect(yes.stderr).toContain('+ and 12 more\n  v shows all of them');
+    expect(yes.stderr).toContain('+ and 12 more\n  --dry-run -o table shows all of them');
     expect(yes.stderr.split('Continue?')).toHaveLength(2);
     const unchanged = await answer('', users(22), '');
     expect([unchanged.exitCode, unchanged.stderr.includes('Continue?')]).toEqual([0, false]);

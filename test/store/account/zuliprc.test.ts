@@ -6,12 +6,12 @@ import { failureOf } from '../place.ts';
 const lines = (...text: string[]): string => text.join('\n');
 const whole = lines('[api]', 'email=u@chat.example', 'key=canary', 'site=https://chat.example');
 
-function read(text: string): { site: string; email: string; key: string; notes: readonly string[] } {
+function read(text: string): { site: string; email: string; key: string } {
   const { key, ...rest } = readZuliprc(text);
   return { ...rest, key: key.reveal() };
 }
 
-const plain = { site: 'https://chat.example', email: 'u@chat.example', key: 'canary', notes: [] };
+const plain = { site: 'https://chat.example', email: 'u@chat.example', key: 'canary' };
 
 test.each<[string, string]>([
   ['as it is downloaded', whole],
@@ -42,17 +42,6 @@ test('a comment behind a value belongs to it', () => {
 
 test('nothing is replaced in a value', () => {
   expect(read(whole.replace('canary', 'can%%ary')).key).toBe('can%%ary');
-});
-
-test('what is not taken over is noted', () => {
-  const text = lines(whole, 'insecure=TRUE', 'cert_bundle=/b', 'client_cert=/c', 'client_cert_key=/k');
-  expect(read(text).notes).toEqual([
-    'insecure is not imported: give a CA file with --ca-file',
-    'cert_bundle is not imported: give a CA file with --ca-file',
-    'client_cert is not imported: give a CA file with --ca-file',
-    'client_cert_key is not imported: give a CA file with --ca-file',
-  ]);
-  expect(read(lines(whole, 'insecure=false')).notes).toEqual([]);
 });
 
 test.each<[string, string, string]>([
