@@ -88,7 +88,6 @@ describe.each(sampleOf(1, forms))('a text in %s is read wherever people give one
     expect((await runAlone(login, { home, stdin: encoded('key-5678\n') })).exitCode).toBe(0);
     expect((await runAlone('auth token p', { home })).stdout).toBe('key-5678\n');
   });
-
 });
 
 describe('what is not UTF-8 is refused, and nothing is sent', () => {
