@@ -70,9 +70,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   };
   for (let unanswered = 0; ; unanswered += 1) {
     const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
-    const response = await places.send(users, asked, (attempt) => send(change, ports, attempt));
-    if (!response) throw new Error('a change is always wanted');
-    const { value, lost } = response;
+    const { value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
     if (!(value instanceof Failure)) return value;
     if (!lost || value.isInterruption || signal.aborted) throw value;
     const settling = places.settle(lost, look, endOf(change));

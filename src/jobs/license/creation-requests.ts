@@ -105,11 +105,11 @@ export class CreationRequests {
       if (open.app_code !== app_code) continue;
       const isAgain = [...rules.sendAgain].some((remote_user) => open.isOf({ app_code, remote_user }));
       if (isAgain || (rules.wants === 'another license' && open.isOf(asked))) continue;
-      let shown = await this.#lookFor(open, asked);
+      let shown = await this.#lookFor(open, app_code);
       const wait = open.answered + rules.settle - elapsed();
       if (!shown && wait > 0) {
         await sleep(wait);
-        shown = await this.#lookFor(open, asked);
+        shown = await this.#lookFor(open, app_code);
       }
       if (!shown) {
         this.#ports.state.stop(stillOpen(open));
@@ -122,14 +122,8 @@ export class CreationRequests {
     }
   }
 
-  async #lookFor(open: OpenFirst, asked: LicenseUser): Promise<License | undefined> {
-    const { licensing, lookups } = this.#ports;
-    const { app_code } = asked;
-    if (open.isOf(asked)) {
-      const result = await lookups.lookUp(asked, 'given');
-      return result.shows === 'licenses' ? result.licenses[0] : undefined;
-    }
-    for await (const license of licensing(app_code).list({ app_code }, 'whole'))
+  async #lookFor(open: OpenFirst, app_code: number): Promise<License | undefined> {
+    for await (const license of this.#ports.licensing(app_code).list({ app_code }, 'part'))
       if (open.isOf({ app_code, remote_user: textOf(license, 'remote_user') ?? '' })) return license;
     return undefined;
   }
@@ -147,11 +141,8 @@ export class CreationRequests {
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
     this.#sending += 1;
     try {
-      const isWanted = () => this.#ports.state.stopped === undefined;
-      const request = (attempt: () => Promise<void>) => this.#request(asked, attempt);
-      const response = await places.send([asked], write, request, isWanted);
-      if (!response) return one;
-      const { value, lost, id } = response;
+      const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
+      if (!value) return one;
       const sent = posted(one, { id, at: elapsed(), creation: value }, before);
       const answer = answerOf(sent);
       if (answer) this.#answered(asked, answer);
@@ -163,8 +154,9 @@ export class CreationRequests {
     }
   }
 
-  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation>> {
-    const { licensing, signal } = this.#ports;
+  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation | undefined>> {
+    const { licensing, signal, state } = this.#ports;
+    if (state.stopped) return { value: undefined, end: 'not sent' };
     try {
       const creation = await licensing(asked.app_code).create(asked, attempt);
       if (creation.state === 'unanswered') return { value: creation, end: 'no answer' };
@@ -173,7 +165,7 @@ export class CreationRequests {
     } catch (cause) {
       if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
       if (!signal.aborted && !cause.isInterruption) throw cause;
-      this.#ports.state.stop(cause);
+      state.stop(cause);
       const failure = new Failure('unknown', 'the request had no response', { retryable: false });
       return { value: { state: 'unanswered', failure }, end: 'no answer' };
     }

@@ -11,7 +11,9 @@ import { PendingWrites, type PlacesWorld, type Unanswered, type WriteSight } fro
 
 /** How a request ended, as its sender judges the response; it throws where certainly nothing was changed. */
 export type Sent<T> = { readonly value: T } & (
-  { readonly end: Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> } | { readonly end: 'no answer' }
+  | { readonly end: Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> }
+  /** `not sent`: it was not wanted any more when a place was free. */
+  | { readonly end: 'no answer' | 'not sent' }
 );
 
 /** So many answers in a row give back a place after a lookup without an answer. */
@@ -72,15 +74,14 @@ export class Places {
   }
 
   /**
-   * Sends a write, recorded before each attempt; `lost`: it had no answer, and is to be settled. Undefined: it was not
-   * wanted any more when a place was free. @throws Failure of a request that changed nothing, or was not sent
+   * Sends a write, recorded before each attempt; `lost`: it had no answer, and is to be settled.
+   * @throws Failure of a request that changed nothing
    */
   async send<T>(
     users: readonly UserName[],
     asked: AskedWrite,
     request: (before: () => Promise<void>) => Promise<Sent<T>>,
-    isWanted = () => true,
-  ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined } | undefined> {
+  ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined }> {
     const { elapsed } = this.world;
     const { pending } = this;
     const { run } = pending;
@@ -99,11 +100,11 @@ export class Places {
       if (sent !== undefined) pending.end(id, end);
     };
     return this.#limit(async () => {
-      if (!isWanted()) return undefined;
       run.underWay += 1;
       run.begun += 1;
       try {
         const { value, end } = await this.#timed(() => request(before));
+        if (end === 'not sent') return { id, value, lost: undefined };
         run.last = elapsed();
         if (end !== 'no answer') {
           this.#answered();
