@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openArchive, type OpenArchive } from '../../src/store/archive/open-archive.ts';
-import type { ArchivePart } from '../../src/store/archive/part.ts';
 import { sourceHead, storedMessages } from '../helpers/archive.ts';
 import { place } from './place.ts';
 
@@ -12,12 +11,8 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from('plan'));
 }
 
-const writes: readonly (readonly [
-  what: string,
-  write: (archive: OpenArchive, part: ArchivePart) => Promise<unknown>,
-])[] = [
+const writes: readonly (readonly [what: string, write: (archive: OpenArchive) => Promise<unknown>])[] = [
   ['a part', (archive) => archive.add({ source: storedMessages(3, 4) })],
-  ['a form of a part', (archive, part) => archive.addForm(part, 'rendered', storedMessages(1, 2))],
   ['a change', (archive) => archive.record([{ id: 1, change: 'gone', seen: '2026-03-01T00:00:00Z', why: 'unknown' }])],
   ['an attached file', (archive) => archive.keep(upload, pieces())],
   ['its line', (archive) => archive.recordFile({ path: upload, refused: 'not found', why: 'missing' })],
@@ -45,14 +40,14 @@ test.each(writes)(
       );
     const taken = await open();
     await taken.setHead(sourceHead);
-    const part = await taken.add({ source: storedMessages(1, 2) });
+    await taken.add({ source: storedMessages(1, 2) });
     renameSync(folder, `${folder}-away`);
     const other = await open();
     await other.setHead({ ...sourceHead, site: 'https://other.test' });
     for (const ids of [[1], [2], [3]]) await other.add({ source: storedMessages(...ids) });
     const before = contents();
 
-    await expect(write(taken, part)).rejects.toThrow(`the archive ${folder} was taken away: archive.json is not as`);
+    await expect(write(taken)).rejects.toThrow(`the archive ${folder} was taken away: archive.json is not as`);
 
     expect(contents()).toEqual(before);
     await other.close();

@@ -43,7 +43,7 @@ export default command({
   options: {
     ...withEach(selecting, { see: 'messages fetch' }),
     raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
-    both: flagField('Keep both forms: rendered HTML and Markdown source'),
+    both: flagField('Keep both forms, from the first pull on: rendered HTML and Markdown source'),
     files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),

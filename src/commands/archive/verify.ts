@@ -59,20 +59,20 @@ export default command({
     throw new Failure('differences', `problems: ${sum.problems}`);
   },
 
-  show: { columns: [...whole('folder'), 'messages', { name: 'problem', keep: 1 }, 'problems', 'part', 'file', 'ids'] },
+  show: { columns: [...whole('folder'), 'messages', { name: 'problem', keep: 1 }, 'problems', 'file'] },
 });
 
-const noProblem = { part: null, file: null, problem: null, ids: null };
+const noProblem = { file: null, problem: null };
 
 /** What fixes a problem. */
-function hintOf({ kind, part, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
+function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
   if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
   // Nothing can be pulled while one of these is damaged.
   const known = problems.find((one) => one.file !== 'purge.ndjson' && (one.kind === 'list' || one.kind === 'lost'));
   if (known) return copyHint(known.file);
-  if (part !== null && partNumberIn(file) !== undefined) return copyHint(file);
-  // A form that is missing and attached files are fetched; of these a plain pull reads only what looks changed.
+  if (partNumberIn(file) !== undefined) return copyHint(file);
+  // Attached files are fetched; of these a plain pull reads only what looks changed.
   return `Run: ${commandLine('archive pull', [folder], { recheck: problem.startsWith(otherContent) })}`;
 }

@@ -3,7 +3,7 @@ import { nextTurn } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import { idsOfFile, partsAmong, readPart } from '../../store/archive/part.ts';
+import { partsAmong, readPart } from '../../store/archive/part.ts';
 import type { ArchiveForm, ArchivePart, ReadMessage } from '../../store/archive/part.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
@@ -54,7 +54,7 @@ export async function chooseMessages(
     const ids: number[] = [];
     for (const part of archive.parts) {
       const read = isChosen && (await readPart(archive.folder, part, form));
-      if (!isChosen || !read || read.problem !== undefined) ids.push(...idsOfFile(part, form));
+      if (!isChosen || !read || read.problem !== undefined) ids.push(...part.ids);
       else
         for await (const { message } of heeding(signal, read.messages))
           if (isChosen({ ...message, ...places.get(message.id) })) ids.push(message.id);

@@ -6,7 +6,6 @@ import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { documentForm, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
@@ -18,6 +17,7 @@ import type { ArchiveChange } from '../../store/archive/line-file.ts';
 import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
 import { hasId, type ArchiveForm } from '../../store/archive/part.ts';
 import { exists } from '../../store/disk/files.ts';
+import { otherForm } from './pull-order.ts';
 import { archivedMessages, type ChannelNames, type ChosenArchive } from './archived-messages.ts';
 
 /** @throws Failure usage where there is none, or they are of several servers */
@@ -59,7 +59,7 @@ export async function takesPages(
   return isLong || (!isFile && !/\.[a-z]+$/i.test(to));
 }
 
-/** @throws Failure usage where an archive does not hold the form, with the command that fetches it */
+/** @throws Failure usage where an archive does not hold the form */
 export function formFor(
   output: DocumentFormat,
   source: boolean | undefined,
@@ -73,7 +73,7 @@ export function formFor(
   if (!other) return form;
   throw usage(
     `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which ${other === archives[0] ? 'the archive' : other.folder} does not hold`,
-    `Fetch it: ${commandLine('archive pull', [other.folder], { both: true })}`,
+    otherForm,
   );
 }
 

@@ -3,7 +3,7 @@
 import { forward } from '../../api/chat/message-pages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
-import type { OpenArchive } from '../../store/archive/open-archive.ts';
+import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { lastIdOf } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
@@ -12,13 +12,12 @@ import { within } from '../messages/messages-by-time.ts';
 import { changedView } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { ahead } from '../work/pool.ts';
-import { formsOf, markdownOf, messagesAmong } from './message-forms.ts';
+import { formsOf, markdownOf } from './message-forms.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
 import { lookAtSelection, lookForLast } from './visibility.ts';
 
 interface PullRun extends RecheckParts {
-  note(text: string): void;
   warn(text: string): void;
   readonly isRecheck: boolean;
   /** Whether it is one of all channels, some of which may not have what is selected. */
@@ -38,7 +37,7 @@ export async function pullArchive(
   parts: PullRun,
 ) {
   const head = await headFor(chat, archive, order);
-  await completeForms(chat, archive, head, parts);
+  await checkParts(archive, head, parts.isRecheck ? 'all' : 'changed');
   const last = lastIdOf(archive.parts);
   const held = new Set(archive.parts.flatMap(({ ids }) => ids));
   const recheck = parts.isRecheck ? new Recheck(chat, archive, head, parts) : undefined;
@@ -89,20 +88,11 @@ function newPages(chat: MessageChat, { narrow, form, range }: MessageSelection, 
   return forward(chat, { narrow, ...form }, { anchor, ...(range.kind === 'times' ? within(range) : {}) });
 }
 
-/** Adds a form that was not kept from the beginning. @throws Failure config for a file that is damaged */
-async function completeForms(
-  chat: MessageChat,
-  archive: OpenArchive,
-  head: ArchiveHead,
-  { isRecheck, note }: PullRun,
-): Promise<void> {
-  for (const part of [...archive.parts])
-    for (const form of head.forms) {
-      const file = part[form]?.file;
-      const problem = file === undefined ? undefined : await archive.check(part, form, isRecheck ? 'all' : 'changed');
-      if (file !== undefined && problem !== undefined) throw damagedFile(archive.folder, { file, problem });
-      if (file !== undefined) continue;
-      note(`part ${part.part}: fetching the ${form} form of ${quantity(part.count, 'message')}`);
-      await archive.addForm(part, form, await messagesAmong(chat, selectionIn(head), part.ids, form));
+/** @throws Failure config for a file that is damaged */
+async function checkParts(archive: OpenArchive, { forms }: ArchiveHead, which: Which): Promise<void> {
+  for (const part of archive.parts)
+    for (const form of forms) {
+      const problem = await archive.check(part, form, which);
+      if (problem !== undefined) throw damagedFile(archive.folder, { file: part[form]?.file ?? form, problem });
     }
 }

@@ -8,7 +8,7 @@ import { countMessages, readArchive } from '../../store/archive/archive.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
+import type { ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id if the server reports it, since its address may change. */
@@ -26,7 +26,7 @@ export interface PullOrder extends Puller {
   readonly selection: () => MessageSelection;
   /** The line that was typed, without a selection. */
   readonly again?: string;
-  /** Forms that were asked for; none is those that the archive has, or rendered. */
+  /** Forms that were asked for; none is those that the archive has, or of a new one rendered. */
   readonly forms: readonly ArchiveForm[];
   readonly files?: boolean | undefined;
 }
@@ -45,7 +45,7 @@ export async function planPull(folder: string, order: PullOrder) {
   return { messages: countMessages(await readArchive(folder)), status: 'would be continued' } as const;
 }
 
-/** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */
+/** The head of the archive, or of a new one, not yet written. @throws Failure as `refuseOtherOrder` */
 export async function headFor(chat: PullChat, archive: OpenArchive, order: PullOrder) {
   const old = archive.head;
   if (!old) {
@@ -65,9 +65,8 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
   refuseOtherOrder(old, archive.folder, order);
   const { account, account_id = isOfAccount(old, order) ? old.account_id : undefined } = order;
   const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
-  const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  const head = { ...old, account, account_id, adopted, forms, files };
+  const head = { ...old, account, account_id, adopted, files };
   if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
@@ -120,9 +119,9 @@ export function otherAccount(
   );
 }
 
-/** @throws Failure config for another site or account, usage for another selection */
+/** @throws Failure config for another site or account, usage for another selection or form */
 function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): void {
-  const { options, again, site, adopts } = order;
+  const { options, forms, again, site, adopts } = order;
   // Ids mean nothing on another site.
   if (head.site !== site || !(adopts || isOfAccount(head, order))) throw otherAccount(head, order);
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
@@ -130,7 +129,12 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): 
       `the archive ${folder} was started with another selection: ${writeJson(head.options)}`,
       again && `To continue it, give no selection: ${again}`,
     );
+  const lacking = forms.find((form) => !head.forms.includes(form));
+  if (lacking) throw usage(`the archive ${folder} does not hold the ${lacking} form`, otherForm);
 }
+
+/** Two forms of a message have to be of one version, so both are fetched at once. */
+export const otherForm = 'Pull into another folder, with --both: an archive has the forms of its first pull.';
 
 /** What an archive selects (docs/archive-format.md, Manifest). @throws Failure config where that is not known */
 export function selectionIn({ selection }: Pick<ArchiveHead, 'selection'>): MessageSelection {

@@ -9,7 +9,7 @@ import { archiveVersion, damagedFile, manifestFile, noState, readManifest, type 
 import { isDesktopFile, isFolder, namesIn } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept, type FileRecord } from './kept-file.ts';
 import { differenceOf, listNames, readLists, type ArchiveChange, type Lists } from './line-file.ts';
-import { archiveForms, hasId, partNumberIn, partsIn, readPart, type ArchivePart } from './part.ts';
+import { archiveForms, hasId, partNumberIn, readPart, type ArchivePart } from './part.ts';
 
 export interface ArchiveContent {
   readonly folder: string;
@@ -26,20 +26,16 @@ export interface Archive extends ArchiveContent {
 
 export interface ArchiveProblem {
   /**
-   * `lost`: archive.json or lines of parts cannot be read; `list`: a list was changed; `unfinished`: the last run did
-   * not end, and the archive may lack what the server had; `content`: of a file; `foreign`: it is not of the archive.
+   * `lost`: archive.json or parts.ndjson is damaged; `list`: another list is; `unfinished`: the last run did not end, and
+   * the archive may lack what the server had; `content`: of a file; `foreign`: it is not of the archive.
    */
   readonly kind: 'lost' | 'list' | 'unfinished' | 'content' | 'foreign';
   readonly file: string;
   readonly problem: string;
-  /** The number of the part; null where it is not about one part. */
-  readonly part: number | null;
-  /** Ids of the messages in its file, as `first-last`; null for none. */
-  readonly ids: string | null;
 }
 
-function problemOf(kind: ArchiveProblem['kind'], file: string, problem: string, part: number | null = null) {
-  return { kind, file, problem, part, ids: null };
+function problemOf(kind: ArchiveProblem['kind'], file: string, problem: string): ArchiveProblem {
+  return { kind, file, problem };
 }
 
 /** Whether an archive may lack something, which every reader says. */
@@ -62,7 +58,7 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   const names = await namesIn(folder);
   if (!read && !isArchive(names)) throw noArchive(folder);
   const lists = await readLists(folder);
-  const parts = partsIn(lists['parts.ndjson'].records);
+  const parts = lists['parts.ndjson'].records;
   // Where archive.json cannot be read, the parts say what they can.
   const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
   const nothing = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
@@ -83,48 +79,41 @@ export function problemsOfLists(lists: Lists, names: readonly string[], manifest
   const found = (...problem: Parameters<typeof problemOf>): void => void problems.push(problemOf(...problem));
   for (const file of listNames) {
     const { damaged, bytes } = lists[file];
-    for (const words of damaged) found(file === 'parts.ndjson' ? 'lost' : 'list', file, words);
+    const kind = file === 'parts.ndjson' ? 'lost' : 'list';
+    for (const words of damaged) found(kind, file, words);
     const difference = damaged.length === 0 ? differenceOf(bytes, state.lists[file]) : undefined;
-    if (difference === 'changed') found('list', file, 'it is not what the last run wrote: it was truncated or changed');
+    if (difference === 'changed') found(kind, file, 'it is not what the last run wrote: it was truncated or changed');
     // The record of a purge grows after the archive is whole.
     if (difference === 'longer' && manifest && file !== 'purge.ndjson')
       found('unfinished', file, 'the run that added its last lines did not end');
   }
   if (manifest && !state.complete) found('unfinished', manifestFile, 'the last pull did not reach its end');
-  const isSealed = state.lists['parts.ndjson'] !== undefined && !problems.some(({ file }) => file === 'parts.ndjson');
-  const parts = partsIn(lists['parts.ndjson'].records);
+  const parts = lists['parts.ndjson'].records;
   problems.push(...problemsOfParts(parts));
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
   const next = (parts.at(-1)?.part ?? 0) + 1;
   for (const name of names) {
-    const part = partNumberIn(name);
     if (listed.has(name) || isOwnName(name)) continue;
     // The next pull writes over the files of the next part.
-    if (part === next) found('unfinished', name, 'it has no line in parts.ndjson: the pull that wrote it did not end');
-    // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
-    else if (part === undefined || part < next || isSealed) found('foreign', name, 'it does not belong to the archive');
-    else found('lost', 'parts.ndjson', `it lost the line of ${name}`, part);
+    if (partNumberIn(name) === next)
+      found('unfinished', name, 'it has no line in parts.ndjson: the pull that wrote it did not end');
+    else found('foreign', name, 'it does not belong to the archive');
   }
   return problems;
 }
 
-/** Parts whose line is lost would be written over, and the server may not have their messages any more. */
+/** The next pull would write over a part whose line is lost, and the server may not have its messages any more. */
 function* problemsOfParts(parts: readonly ArchivePart[]): Generator<ArchiveProblem> {
   /** The highest id of the parts so far that are not late. */
   let above = 0;
-  for (const [index, { part, ids, late, ...line }] of parts.entries()) {
-    const before = parts[index - 1];
-    const expected = (before?.part ?? 0) + 1;
-    const missing = part - 1 === expected ? `part ${expected} is` : `parts ${expected} to ${part - 1} are`;
-    const between = `messages between ${before?.last ?? 0} and ${ids[0]}`;
-    if (part !== expected) yield problemOf('lost', 'parts.ndjson', `${missing} missing: ${between}`, part);
+  for (const [index, { part, ids, late, first, last, count }] of parts.entries()) {
+    const isNext = part === (parts[index - 1]?.part ?? 0) + 1;
     const areOrdered = ids.every((id, at) => id > (ids[at - 1] ?? (late ? 0 : above)));
     const isTwice = late && parts.slice(0, index).some((one) => ids.some((id) => hasId(one.ids, id)));
-    if (!areOrdered || isTwice)
-      yield problemOf('list', 'parts.ndjson', 'its ids do not ascend, or one occurs twice', part);
-    if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
-      yield problemOf('list', 'parts.ndjson', 'first, last and count do not match its ids', part);
-    if (!late) above = Math.max(above, line.last);
+    const areNamed = count === ids.length && first === ids[0] && last === ids.at(-1);
+    if (!isNext || !areOrdered || isTwice || !areNamed)
+      yield problemOf('lost', 'parts.ndjson', `the line of part ${part} does not follow the lines before it`);
+    if (!late) above = Math.max(above, last);
   }
 }
 
@@ -140,8 +129,7 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
   for (const part of parts)
     for (const form of head.forms) {
       const { problem } = await readPart(folder, part, form);
-      const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
-      if (problem !== undefined) yield { kind: 'content', part: part.part, file, problem, ids };
+      if (problem !== undefined) yield problemOf('content', part[form]?.file ?? form, problem);
     }
   const kept = [...files.values()].filter(isKept);
   for (const record of kept) {

@@ -12,8 +12,8 @@ import type { ArchiveHead, ArchiveState, Manifest } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
 import { LineFile, listNames, readLists, readPurge, sealedLists, sizeAt } from './line-file.ts';
 import type { ArchiveChange, ListName, Lists, PurgeRecord } from './line-file.ts';
-import { archiveForms, blankPart, partFileName, partsIn, readPart, uploadsOf, written } from './part.ts';
-import type { ArchiveForm, ArchivePart, PartMessages, StoredMessage } from './part.ts';
+import { archiveForms, blankPart, partFileName, readPart, written } from './part.ts';
+import type { ArchiveForm, ArchivePart, PartMessages } from './part.ts';
 
 /**
  * Opens an archive, or a missing or empty folder for a new one, for this process alone. @throws Failure unavailable
@@ -74,7 +74,7 @@ export class OpenArchive implements ArchiveContent {
     this.#manifest = manifest;
     this.#state = manifest?.state ?? noState;
     this.#seen = new Map(Object.entries(this.#state.seen));
-    this.parts = partsIn(read['parts.ndjson'].records);
+    this.parts = [...read['parts.ndjson'].records];
     this.changes = [...read['changes.ndjson'].records];
     this.files = filesByPath(read['files.ndjson'].records);
   }
@@ -101,16 +101,12 @@ export class OpenArchive implements ArchiveContent {
 
   async add(messages: PartMessages): Promise<ArchivePart> {
     await this.#confirmInPlace();
-    const part = await written(this.folder, blankPart(this.parts, messages, this.#site()), messages);
-    await this.#list(part);
+    const site = this.#manifest?.site ?? '';
+    const part = await written(this.folder, blankPart(this.parts, messages, site), messages);
+    await this.#append('parts.ndjson', part);
+    this.parts.push(part);
+    for (const form of archiveForms) await this.#seeNow(part[form]?.file);
     return part;
-  }
-
-  /** Adds a form to a part that has another one. */
-  async addForm(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
-    await this.#confirmInPlace();
-    const attached = [...new Set([...part.attached, ...uploadsOf(messages, this.#site())])];
-    await this.#list(await written(this.folder, { ...part, attached }, { [form]: messages }), [form]);
   }
 
   async record(added: readonly ArchiveChange[]): Promise<void> {
@@ -177,20 +173,9 @@ export class OpenArchive implements ArchiveContent {
     }
   }
 
-  #site(): string {
-    return this.#manifest?.site ?? '';
-  }
-
   async #append(name: ListName, ...records: readonly unknown[]): Promise<void> {
     await this.#confirmInPlace();
     await this.#lists.get(name)?.append(...records);
-  }
-
-  async #list(part: ArchivePart, forms: readonly ArchiveForm[] = archiveForms): Promise<void> {
-    await this.#append('parts.ndjson', part);
-    const place = this.parts.findIndex((one) => one.part === part.part);
-    this.parts.splice(place < 0 ? this.parts.length : place, 1, part);
-    for (const form of forms) await this.#seeNow(part[form]?.file);
   }
 
   async #write(next: Manifest): Promise<void> {

@@ -40,8 +40,6 @@ export interface PartFile {
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Ids of the part that the server no longer showed when this file was written. */
-  readonly absent?: readonly number[];
 }
 
 /** The same messages in each form of an archive. */
@@ -72,12 +70,6 @@ export function hasId(ids: readonly number[], id: number): boolean {
   return (ids[0] ?? Infinity) <= id && ids[countBefore(ids, (one) => one < id)] === id;
 }
 
-/** The ids of the messages in the part's file of that form. */
-export function idsOfFile({ ids, ...files }: ArchivePart, form: ArchiveForm): number[] {
-  const absent = new Set(files[form]?.absent);
-  return ids.filter((id) => !absent.has(id));
-}
-
 /** The next part, not yet written. */
 export function blankPart(before: readonly ArchivePart[], messages: PartMessages, site: string): ArchivePart {
   const rows = archiveForms.flatMap((form) => messages[form] ?? []);
@@ -99,10 +91,7 @@ export async function written(folder: string, part: ArchivePart, messages: PartM
     // Each message byte by byte as the server sent it.
     const bytes = Buffer.concat(rows.flatMap(({ text }) => [text.bytes, lineEnd]));
     await writePrivate(join(folder, file), bytes);
-    const held = new Set(rows.map(({ id }) => id));
-    const absent = part.ids.filter((id) => !held.has(id));
-    const entry = { file, bytes: bytes.length, sha256: hashOf(bytes), ...(absent.length > 0 ? { absent } : {}) };
-    whole = { ...whole, [form]: entry };
+    whole = { ...whole, [form]: { file, bytes: bytes.length, sha256: hashOf(bytes) } };
   }
   return whole;
 }
@@ -131,7 +120,7 @@ export async function readPart(
     .split('\n')
     .slice(0, -1)
     .map((line) => ({ line, message: jsonIn(line)?.value }));
-  const ids = idsOfFile(part, form);
+  const { ids } = part;
   const areThose = ids.length === messages.length && messages.every(isReadMessage);
   if (areThose && messages.every(({ message }, at) => message.id === ids[at])) return { messages };
   return damaged('its messages are not those of parts.ndjson');
@@ -143,12 +132,6 @@ function isReadMessage(read: { readonly line: string; readonly message: unknown 
 
 export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && Number.isSafeInteger(value['id']);
-}
-
-/** The parts of lines, by number: of several lines of one part the last counts. */
-export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
-  const parts = new Map(lines.map((line) => [line.part, line]));
-  return [...parts.values()].sort((one, other) => one.part - other.part);
 }
 
 /** The part that a line of parts.ndjson describes; undefined for a line of another shape. */

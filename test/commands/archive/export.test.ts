@@ -204,14 +204,14 @@ describe('archive export', () => {
     ['', 'text --raw-content', 'source'],
     ['--raw-content', 'html', 'rendered'],
     ['', 'csv --raw-content', 'source'],
-  ])('an archive of "%s" as %s: exit 2 with the command that fetches the %s form', async (forms, output, missing) => {
+  ])('an archive of "%s" as %s: exit 2, since it lacks the %s form', async (forms, output, missing) => {
     const { run, folder } = await archived(forms);
 
     const { exitCode, stdout, stderr } = await run(`archive export ${folder} -o ${output}`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(`needs the ${missing} form`);
-    expect(stderr).toContain(`chatelaine archive pull ${folder} --both`);
+    expect(stderr).toContain('Pull into another folder, with --both');
   });
 
   test('a damaged part: exit 8, what comes before it is a whole document, and no file is left by --to', async () => {
@@ -535,7 +535,7 @@ describe('archive export', () => {
       const mixed = await run(`archive export ${folder} -o ndjson`);
 
       expect([lacking.exitCode, mixed.exitCode]).toEqual([2, 2]);
-      expect(lacking.stderr).toContain('100-source --both');
+      expect(lacking.stderr).toContain('100-source does not hold');
       expect(mixed.stderr).toContain('contains archives of');
     });
   });

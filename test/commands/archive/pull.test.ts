@@ -232,12 +232,12 @@ describe('archive pull', () => {
       [
         'an id twice',
         (part: Record<string, unknown>) => ({ ...part, ids: [1], first: 1, last: 1, count: 1 }),
-        'its ids do not ascend, or one occurs twice',
+        'the line of part 2 does not follow the lines before it',
       ],
       [
         'no mark',
         ({ late: _, ...part }: Record<string, unknown>) => part,
-        'its ids do not ascend, or one occurs twice',
+        'the line of part 2 does not follow the lines before it',
       ],
     ])('verify finds a late part with %s', async (_what, change, problem) => {
       const server = await open();
@@ -273,17 +273,18 @@ describe('archive pull', () => {
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
-  test('a form that is added later is fetched for every part', async () => {
+  test('the form that an archive lacks is exit 2, and nothing is written', async () => {
     const { run } = await openSandbox(bulk);
     const folder = newFolder();
     await run(`archive pull ${folder} ${selection}`);
 
-    const { stdout } = await run(`archive pull ${folder} --both -o json`);
+    const { exitCode, error } = await run(`archive pull ${folder} --both -o json`);
 
-    expect(JSON.parse(stdout)).toMatchObject({ messages: 1010, added: 0 });
-    expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(
-      messagesOf(folder, 'rendered').map(({ id }) => id),
-    );
+    expect({ exitCode, message: error?.message }).toEqual({
+      exitCode: 2,
+      message: `the archive ${folder} does not hold the source form`,
+    });
+    expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
   test.each([
