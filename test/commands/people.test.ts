@@ -15,7 +15,7 @@ describe('what nobody has that name: those that come near are named, with what t
     ['topic list genral', 5, "no channel 'genral'; general is id:1"],
     ['topic delete genral lunch --confirm lunch', 5, "no channel 'genral'; general is id:1"],
     ['snippet rm welcom', 5, "no snippet 'welcom'; Welcome is snippet rm 1"],
-    ['messages fetch --channel generl --num-before 1 --envelope', 6, "no channel 'generl'; general is id:1"],
+    ['messages fetch --channel generl --num-before 1', 6, "no channel 'generl'; general is id:1"],
     ['archive pull kept-nowhere --sender "Ines Okafr"', 6, "no user 'Ines Okafr'; Ines Okafor is --sender 10"],
     ['view hide reactions', 5, "the account has no view 'reactions'; near: narrow/has/reaction/sender/me"],
     ['view pin inbx', 5, "the account has no view 'inbx'; near: inbox"],
@@ -37,7 +37,7 @@ describe('what nobody has that name: those that come near are named, with what t
 
     await run('messages fetch --sender 10 --limit 1');
     expect(paths).not.toContain('/api/v1/users');
-    await run('messages fetch --sender Ines --limit 1');
+    await run("messages fetch --sender 'Ines Okafor' --limit 1");
     expect(paths.filter((path) => path === '/api/v1/users').length).toBe(1);
   });
 });
@@ -112,11 +112,10 @@ test.each([
   expect(stderr).toContain(advice);
 });
 
-test.each([
-  ['license list', "note: no user is named 'north': try --match '*north*'\nno licenses match\n"],
-  ['topic list general', "note: no topic is named 'north': try --match '*north*'\nno topics match\n"],
-])('%s: a pattern without a star that finds nothing says how it is written', async (line, note) => {
-  expect((await ran(`${line} --match north`)).stderr).toBe(note);
+test('a pattern without a star that finds nothing says how it is written', async () => {
+  const { stderr } = await ran('license list --match north');
+
+  expect(stderr).toBe("note: no user is named 'north': try --match '*north*'\nno licenses match\n");
 });
 
 test('an address is that of the user in any case', async () => {

@@ -11,7 +11,7 @@ export const sourceHead: ArchiveHead = {
   site: 'https://chat.test',
   account: 'ada@chat.test',
   options: {},
-  selection: {},
+  selection: { narrow: [], form: {}, range: { kind: 'pages', anchor: 'oldest' } },
   forms: ['source'],
   files: true,
   history_limited: false,

@@ -6,7 +6,7 @@ import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { countChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
-import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';

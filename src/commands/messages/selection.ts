@@ -1,5 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import type { MessageSelection, Range } from '../../jobs/messages/selection.ts';
+import type { MessageSelection, Range } from '../../schema/selection.ts';
 import { idsOf, unlistedUser } from '../../jobs/topic/near.ts';
 import { countField, flagField, flagOf, textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';

@@ -2,7 +2,7 @@ import type { MessageSource, RawMessage } from '../../api/chat/chat-messages.ts'
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ArchiveForm, PartMessages } from '../../store/archive/part.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 
 /** Times that a page is fetched again because its messages changed between the requests of the two forms. */
 const maxRounds = 5;

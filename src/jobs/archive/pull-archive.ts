@@ -10,10 +10,10 @@ import { pagesOf } from '../messages/fetch-messages.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
 import { changedView } from '../messages/places.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf } from './message-forms.ts';
-import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
+import { headFor, type PullChat, type PullOrder } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
 import { lookAtSelection, lookForLast } from './visibility.ts';
 
@@ -41,7 +41,7 @@ export async function pullArchive(
   const last = lastIdOf(archive.parts);
   const held = new Set(archive.parts.flatMap(({ ids }) => ids));
   const recheck = parts.isRecheck ? new Recheck(chat, archive, head, parts) : undefined;
-  const selection = selectionIn(head);
+  const { selection } = head;
   // A recheck compares the form that it reads.
   const forms = recheck ? head.forms.toReversed() : head.forms;
   const asked = { ...selection, form: { ...selection.form, ...markdownOf(forms[0]) } };

@@ -9,7 +9,7 @@ import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
-import type { MessageSelection, Range } from '../messages/selection.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 
 /** Who pulls. An account is its user id if the server reports it, since its address may change. */
 export interface Puller {
@@ -135,19 +135,3 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): 
 
 /** Two forms of a message have to be of one version, so both are fetched at once. */
 export const otherForm = 'Pull into another folder, with --both: an archive has the forms of its first pull.';
-
-/** What an archive selects (docs/archive-format.md, Manifest). @throws Failure config where that is not known */
-export function selectionIn({ selection }: Pick<ArchiveHead, 'selection'>): MessageSelection {
-  if (isSelection(selection)) return selection;
-  throw new Failure('config', 'archive.json contains no selection', {
-    hint: 'Put archive.json back from a copy, or pull into another folder.',
-  });
-}
-
-function isSelection(value: unknown): value is MessageSelection {
-  if (!isObject(value) || !isObject(value['range'])) return false;
-  const { kind } = value['range'];
-  return Array.isArray(value['narrow']) && isObject(value['form']) && rangeKinds.some((known) => known === kind);
-}
-
-const rangeKinds = ['pages', 'times'] as const satisfies readonly Range['kind'][];

@@ -10,7 +10,6 @@ import { hasId, partsAmong, readPart, type ArchivedMessage, type ArchiveForm } f
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { markdownOf } from './message-forms.ts';
-import { selectionIn } from './pull-order.ts';
 import { countPlaces, reasons } from './visibility.ts';
 
 export interface RecheckParts {
@@ -74,7 +73,7 @@ export class Recheck {
 
   /** Searches what the selection did not show: in its channel, all public ones, what was received, private ones. */
   async finish(): Promise<Rechecked> {
-    const query = { ...selectionIn(this.#head).form, ...markdownOf(this.#form) };
+    const query = { ...this.#head.selection.form, ...markdownOf(this.#form) };
     const reasonOf = reasons(this.#chat);
     const gone = new Map<number, { readonly why: ReasonGone; readonly isNew: boolean }>();
     for (const { part, ids } of [...this.#archive.parts]) {

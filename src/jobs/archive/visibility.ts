@@ -9,8 +9,7 @@ import type { ReasonGone } from '../../store/archive/line-file.ts';
 import { findMessages, inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { placeNarrow, placeOf, type MessagePlace } from '../messages/places.ts';
-import { channelsIn, operandsIn } from '../messages/selection.ts';
-import { selectionIn } from './pull-order.ts';
+import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
 /**
  * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
@@ -52,7 +51,7 @@ export async function lookAtSelection(
   head: ArchiveHead,
   { warn, isBegun, isOfAll }: { warn(text: string): void; readonly isBegun: boolean; readonly isOfAll: boolean },
 ): Promise<void> {
-  const { narrow } = selectionIn(head);
+  const { narrow } = head.selection;
   const channels = channelsIn(narrow);
   const typed: unknown[] = [head.options['channel'] ?? []].flat();
   const typedAt = (index: number): string =>
@@ -87,7 +86,7 @@ export async function lookForLast(
   last: number,
   warn: (text: string) => void,
 ): Promise<void> {
-  const { narrow } = selectionIn(head);
+  const { narrow } = head.selection;
   const [channel] = channelsIn(narrow);
   if (channel === undefined || operandsIn(narrow, 'topic').length === 0) return;
   for await (const message of findMessages(chat, {}, channel, [last]))

@@ -1,16 +1,15 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
-import { Failure, usage } from '../../core/failure.ts';
-import type { JsonObject } from '../../core/json.ts';
+import { Failure } from '../../core/failure.ts';
 import type { Fields } from '../../schema/field.ts';
-import { maxMessages, messageParameters } from '../../schema/messages.ts';
+import { messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
-import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
+import { messagesByIds, type MessageChat } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
-import { changedView, refuseIgnored } from './places.ts';
-import type { MessageSelection, Range } from './selection.ts';
+import { changedView } from './places.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 
 /**
  * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a
@@ -43,17 +42,12 @@ export async function* fetchMessages(
 }
 
 /** What pages say beside their messages: `end` warns of a limited history, and throws for what the server ignored. */
-function openRemarks({ form, range, explicit = [] }: MessageSelection) {
+function openRemarks({ form, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
   const [ignored, warnings] = [new Set<string>(), new Set<string>()];
-  /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
-  const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
     add(page: MessagePage): void {
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
-      const isShown = page.found_anchor === true && page.messages.length > 0;
-      const isFound = isShown || page.messages.some(({ id }) => String(id) === unwanted);
-      if (unwanted !== undefined && isFound) ignored.add('include_anchor');
       if (page.history_limited)
         warnings.add('the plan of the organization limits the history: the server hides older messages');
       if (page.view_changed) warnings.add(`${changedView}; run the same command again`);
@@ -74,49 +68,6 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
   return new Failure('rejected', `${server} ignored: ${reasons.join(', ')}`, {
     hint: 'The messages are shown as the server sent them. Omit the option, or update the chat server.',
   });
-}
-
-/**
- * The whole answer of one request, and `end` for when it is written: it warns and throws as `fetchMessages` does.
- * @throws Failure usage where it takes several; unavailable for an ignored selection
- */
-export async function fetchEnvelope(
-  chat: Pick<ChatApi, 'envelope' | 'level'>,
-  selection: MessageSelection,
-  warn: (text: string) => void,
-): Promise<{ readonly body: JsonObject; readonly end: () => Promise<void> }> {
-  const { narrow, form, range } = selection;
-  const remarks = openRemarks(selection);
-  const query = { narrow, ...form };
-  const request = requestOf(range, query);
-  if (!request)
-    throw usage(
-      '--envelope prints the response of one request, but this selection needs several',
-      `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
-    );
-  const { body, page } = await chat.envelope({ ...query, ...request });
-  remarks.add(refuseIgnored(page));
-  return { body, end: () => remarks.end(chat, warn) };
-}
-
-/** The one request of a range; undefined where there may be more. */
-function requestOf(range: Range, query: MessageQuery): MessageQuery | undefined {
-  switch (range.kind) {
-    case 'request': {
-      const { kind: _, ...request } = range;
-      return request;
-    }
-    case 'ids':
-      return portions(range.ids, query).length === 1 ? { message_ids: range.ids } : undefined;
-    case 'newest':
-      return range.limit > maxMessages ? undefined : { anchor: 'newest', num_before: range.limit, num_after: 0 };
-    case 'pages': {
-      const { kind: _, limit = Infinity, ...place } = range;
-      return limit > maxMessages ? undefined : { ...place, num_before: 0, num_after: limit };
-    }
-    case 'times':
-      return undefined;
-  }
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */

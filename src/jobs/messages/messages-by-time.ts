@@ -3,7 +3,7 @@ import { forward, newestMessages, onlyMessage } from '../../api/chat/message-pag
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
-import type { TimeSpan } from './selection.ts';
+import type { TimeSpan } from '../../schema/selection.ts';
 
 /** Two processes of a server may stamp messages out of order: so much more is searched at both ends. */
 const disorder: Milliseconds = 60_000;

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
-import { channelsIn, operandsIn } from './selection.ts';
+import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
 /** Waits before a page that has messages of another place is requested again: someone may be moving them. */
 const waits: readonly Milliseconds[] = [2000, 7000];
@@ -60,7 +60,7 @@ function strayed(message: RawMessage): Failure {
 export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
 
 /** The page, unless its server says that it ignored what selects. @throws Failure unavailable */
-export function refuseIgnored(page: MessagePage): MessagePage {
+function refuseIgnored(page: MessagePage): MessagePage {
   const names = ['narrow', 'message_ids'].filter((name) => page.ignored.includes(name));
   if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`);
   return page;

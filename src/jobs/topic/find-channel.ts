@@ -9,7 +9,7 @@ import { readName } from '../../schema/narrow.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
-import { channelsIn } from '../messages/selection.ts';
+import { channelsIn } from '../../schema/selection.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {

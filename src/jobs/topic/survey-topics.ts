@@ -12,7 +12,7 @@ import { readPurge } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { placeNarrow, untrusted } from '../messages/places.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 import { labelOf, topicKey, topicListLine, topicNamesIn, type Topic } from './find-channel.ts';
 
 /** A topic, what the server shows of it, and what the archives of its purges tell. */

@@ -4,6 +4,7 @@ import { stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { jsonIn, isObject, writeJson } from '../../core/json.ts';
 import { hashOf, ifThere, readBytes, refuseNewer, writePrivate } from '../disk/files.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 import { archiveForms, type ArchiveForm } from './part.ts';
 
 export interface ArchiveHead {
@@ -18,7 +19,7 @@ export interface ArchiveHead {
   /** The number of parts that other accounts fetched before this one went on with the archive. */
   readonly adopted?: number | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  readonly selection: unknown;
+  readonly selection: MessageSelection;
   readonly forms: readonly ArchiveForm[];
   readonly files: boolean;
   readonly history_limited: boolean;
@@ -104,12 +105,13 @@ function hasOwnHash(text: string): boolean {
 
 function isManifest(head: unknown): head is Manifest {
   if (!isObject(head)) return false;
-  const { archive, site, account, options, forms, files, history_limited: limited, state } = head;
+  const { archive, site, account, options, selection, forms, files, history_limited: limited, state } = head;
   if (!isObject(state) || !isObject(state['lists']) || !isObject(state['seen'])) return false;
   const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
   const areTexts = [site, account].every((text) => typeof text === 'string');
   const areFlags = [files, limited, state['complete']].every((flag) => typeof flag === 'boolean');
-  return archive === archiveVersion && areTexts && areForms && areFlags && isObject(options);
+  const areObjects = [options, selection].every(isObject);
+  return archive === archiveVersion && areTexts && areForms && areFlags && areObjects;
 }
 
 /** When its last pull or purge wrote archive.json, RFC 3339 UTC. */

@@ -26,8 +26,8 @@ export interface Archive extends ArchiveContent {
 
 export interface ArchiveProblem {
   /**
-   * `lost`: archive.json or parts.ndjson is damaged; `list`: another list is; `unfinished`: the last run did not end, and
-   * the archive may lack what the server had; `content`: of a file; `foreign`: it is not of the archive.
+   * `lost`: archive.json or parts.ndjson is damaged; `list`: another list is; `unfinished`: the last run did not end,
+   * and the archive may lack what the server had; `content`: of a file; `foreign`: it is not of the archive.
    */
   readonly kind: 'lost' | 'list' | 'unfinished' | 'content' | 'foreign';
   readonly file: string;
@@ -61,7 +61,8 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   const parts = lists['parts.ndjson'].records;
   // Where archive.json cannot be read, the parts say what they can.
   const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
-  const nothing = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
+  const selection = { narrow: [], form: {}, range: { kind: 'pages', anchor: 'oldest' } } as const;
+  const nothing = { options: {}, selection, files: false, history_limited: false, state: noState };
   const unknown = { archive: archiveVersion, site: '', account: '', ...nothing, forms } as const;
   const [changes, files] = [lists['changes.ndjson'].records, filesByPath(lists['files.ndjson'].records)];
   const problem = read ? read.problem : 'it is missing';

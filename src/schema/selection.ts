@@ -1,5 +1,5 @@
-import type { Milliseconds } from '../../core/duration.ts';
-import { isObject } from '../../core/json.ts';
+import type { Milliseconds } from '../core/duration.ts';
+import { isObject } from '../core/json.ts';
 
 /** Which messages, how many and in which form: what `messages fetch` and `archive pull` take from the command line. */
 export interface MessageSelection {
