@@ -101,9 +101,8 @@ export default command({
     const archives = await readArchives(folder, warn);
     const [{ head }] = archives;
     const form = formFor(output, raw_content, archives);
-    const isForPeople = output === 'html' || output === 'text';
     const all = () => allMessages(archives, form, signal);
-    const names: ChannelNames = isForPeople || typed.channel ? await channelNames(all()) : new Map();
+    const names = typed.channel ? await channelNames(all()) : new Map<unknown, never>();
     const isChosen = await readChoice(typed, head, all(), names, context);
     const { chosen, repeated } = await chooseMessages(archives, form, isChosen, signal);
     const count = countOf(chosen);
@@ -115,7 +114,7 @@ export default command({
       say(`${to} would be written`);
       return;
     }
-    const exported = { form, signal, names: isForPeople ? names : undefined };
+    const exported = { form, signal };
     if (isSite) {
       const copied = new Map<string, CopiedFile>();
       const copy = ({ folder: from }: Archive, kept: KeptFile): string => {
@@ -123,13 +122,13 @@ export default command({
         return kept.file;
       };
       const fileAt = copies === false ? besideArchive(to) : copy;
-      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, typed, fileAt, placeOf);
+      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, fileAt, placeOf);
       const written = await writePages(to, chosen, exported, headWith, copied);
       const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
       say(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
       return;
     }
-    const page = headOf(head, chosen, typed, besideArchive(to === undefined ? '.' : dirname(to)));
+    const page = headOf(head, chosen, besideArchive(to === undefined ? '.' : dirname(to)));
     const text = documentOf(chosen, exported, output, page, options);
     if (to === undefined) {
       yield* streamed(text);

@@ -1,5 +1,4 @@
 import { usage } from '../../core/failure.ts';
-import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
@@ -12,7 +11,7 @@ import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { countMessages } from '../../store/archive/archive.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { flagField, flagOf, textField, withEach, type Values } from '../../schema/field.ts';
+import { flagField, textField, withEach, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
@@ -25,9 +24,6 @@ const { channel, topic, sender, dm, search, not, since, until } = selectionOptio
 
 /** What selects messages: every other operator is written into a narrow. */
 const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOptions.narrow, since, until } as const;
-
-/** Options that say where messages are: with `--all-channels` each folder does. */
-const places = /^(channel|dm|narrow)$/;
 
 export default command({
   about: [
@@ -58,15 +54,19 @@ export default command({
     'chatelaine archive pull everything --all-channels --quiet',
   ],
 
+  rules: [
+    {
+      option: 'all_channels',
+      excludes: ['channel', 'dm', 'narrow'],
+      hint: 'Pull that into a folder of its own, without --all-channels.',
+    },
+  ],
+
   dryRun: ['rows'],
 
   run(values, context) {
-    const channel = values.folder.replace(/^#(?!narrow\/)/, '');
     if (isUrl(values.folder) || values.folder.startsWith('#'))
-      throw usage(
-        `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
-        `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
-      );
+      throw usage(`'${values.folder}' is not a folder`, 'The folder comes first; name the channel with --channel.');
     // One for all folders: it asks the server for its level once, and for its users.
     const chat = context.chat();
     const one = { ...context, chat: () => chat };
@@ -109,12 +109,6 @@ async function pullOne(values: PullValues, context: PullContext) {
 }
 
 async function* pullAll(values: PullValues, context: PullContext) {
-  const place = Object.keys(values).find((name) => places.test(name));
-  if (place !== undefined)
-    throw usage(
-      `--all-channels keeps a folder for each channel, and excludes --${place.replaceAll('_', '-')}`,
-      'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since, --until.',
-    );
   const channels = await channelFolders(context.chat(), values.folder);
   const folders = channels.map(({ folder }) => folder);
   const base = await baseOf(folders, values, context);
@@ -173,13 +167,11 @@ async function pullFolder(
   { puller, facts, search }: PullBase,
 ) {
   const { raw_content, ...typed } = values;
-  const chosen = [...namesIn(typed).map((name) => flagOf(name, selectionOptions[name])), 'all-channels'];
   let selection: MessageSelection | undefined;
   const order = {
     ...puller,
     options: typed,
     files,
-    again: context.again(Object.fromEntries(chosen.map((flag) => [flag, undefined])), [folder]),
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
   };

@@ -21,18 +21,13 @@ export async function* allMessages(archives: readonly Archive[], form: ArchiveFo
       for await (const { message } of heeding(signal, (await readPart(folder, part, form)).messages)) yield message;
 }
 
-/** By the id of a channel, each name that its messages have, and the last one, by which it is shown. */
-export type ChannelNames = ReadonlyMap<unknown, { readonly names: Set<string>; readonly shown: string }>;
+/** By the id of a channel, each name that its messages have. */
+export type ChannelNames = ReadonlyMap<unknown, ReadonlySet<string>>;
 
-export async function channelNames(messages: AsyncIterable<JsonObject & { readonly id: number }>) {
-  const channels = new Map<unknown, { names: Set<string>; shown: string; last: number }>();
-  for await (const { id, stream_id, display_recipient: name } of messages) {
-    if (typeof name !== 'string') continue;
-    const known = channels.get(stream_id) ?? { names: new Set(), shown: name, last: id };
-    known.names.add(name);
-    if (id > known.last) [known.shown, known.last] = [name, id];
-    channels.set(stream_id, known);
-  }
+export async function channelNames(messages: AsyncIterable<JsonObject>): Promise<ChannelNames> {
+  const channels = new Map<unknown, Set<string>>();
+  for await (const { stream_id, display_recipient: name } of messages)
+    if (typeof name === 'string') channels.set(stream_id, (channels.get(stream_id) ?? new Set()).add(name));
   return channels;
 }
 
@@ -127,7 +122,7 @@ async function* heeding(signal: AbortSignal, messages: readonly ReadMessage[]) {
 export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, channels: ChannelNames) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
-    channel: [stream_id, display_recipient, ...(channels.get(stream_id)?.names ?? [])],
+    channel: [stream_id, display_recipient, ...(channels.get(stream_id) ?? [])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
     sender: [sender_id, sender_email, sender_full_name],
   };

@@ -15,8 +15,6 @@ interface FileLimits {
   readonly which: Which;
   /** Hears of the files that the server says for the first time not to have, or not to show to this account. */
   gone(text: string): void;
-  /** Called after each file with the number of those that were looked at. */
-  looked?(count: number): void;
 }
 
 /** Each request of the pair for one file is small; more at once gain little, and count against the account's rate. */
@@ -30,11 +28,10 @@ const atOnce = 4;
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
-  { maxFileSize, which, gone, looked }: FileLimits,
+  { maxFileSize, which, gone }: FileLimits,
 ) {
   const paths = attachedFiles(archive, archive.head?.site ?? '');
   const fresh: RefusedFile[] = [];
-  let count = 0;
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
     const known = archive.files.get(path);
     if (isKept(known) && (await archive.holds(known, which))) return undefined;
@@ -42,14 +39,12 @@ export async function fetchFiles(
     return 'refused' in kept ? { path, ...kept } : kept;
   };
   for await (const record of pool(paths, atOnce, look)) {
-    count += 1;
     const known = record && archive.files.get(record.path);
     const isKnown = known && !isKept(known) && !isKept(record) && known.refused === record.refused;
     if (record && !isKnown) {
       await archive.recordFile(record);
       if (!isKept(record)) fresh.push(record);
     }
-    looked?.(count);
   }
   const missing = fresh.filter(({ why }) => why === 'missing').map(({ path }) => path);
   if (missing.length > 0) gone(`attached files that the server no longer has: ${countNamed(missing)}`);
@@ -84,22 +79,16 @@ export async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
   limits: Pick<FileLimits, 'which' | 'maxFileSize'>,
-  { warn, progress, untilWritten }: WorkMessages & { untilWritten(finish: () => Promise<void>): void },
+  { warn, untilWritten }: Pick<WorkMessages, 'warn'> & { untilWritten(finish: () => Promise<void>): void },
 ) {
   const files = attachedFiles(archive, archive.head?.site ?? '').length;
   if (!archive.head?.files) return { files, files_kept: 0 };
-  const line = progress('attached files', files);
-  try {
-    const looked = (count: number): void => line.upTo(count);
-    const { kept, refused } = await fetchFiles(chat, archive, { ...limits, gone: warn, looked });
-    for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
-    const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
-    const hint = 'The next pull requests them again; --max-file-size allows larger ones.';
-    if (refused.length > 0) untilWritten(() => Promise.reject(new Failure('incomplete', lacking, { hint })));
-    return { files, files_kept: kept };
-  } finally {
-    line.end();
-  }
+  const { kept, refused } = await fetchFiles(chat, archive, { ...limits, gone: warn });
+  for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
+  const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
+  const hint = 'The next pull requests them again; --max-file-size allows larger ones.';
+  if (refused.length > 0) untilWritten(() => Promise.reject(new Failure('incomplete', lacking, { hint })));
+  return { files, files_kept: kept };
 }
 
 /** Files that are named one by one. */

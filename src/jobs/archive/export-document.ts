@@ -18,7 +18,7 @@ import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
 import { hasId, type ArchiveForm } from '../../store/archive/part.ts';
 import { exists } from '../../store/disk/files.ts';
 import { otherForm } from './pull-order.ts';
-import { archivedMessages, type ChannelNames, type ChosenArchive } from './archived-messages.ts';
+import { archivedMessages, type ChosenArchive } from './archived-messages.ts';
 
 /** @throws Failure usage where there is none, or they are of several servers */
 export async function readArchives(folder: string, warn: (text: string) => void): Promise<[Archive, ...Archive[]]> {
@@ -96,8 +96,6 @@ const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
 export interface ExportedForm {
   readonly form: ArchiveForm;
   readonly signal: AbortSignal;
-  /** Where messages are shown under the last name of their channel. */
-  readonly names: ChannelNames | undefined;
 }
 
 export async function* documentOf(
@@ -121,7 +119,7 @@ export async function* documentOf(
 /** A whole document, also of what comes before a damaged part or an interruption. */
 export async function* rowsOf(
   archives: readonly ChosenArchive[],
-  { form, signal, names }: ExportedForm,
+  { form, signal }: ExportedForm,
   writer: { row(message: JsonObject): string; end(): string },
 ): AsyncGenerator<string> {
   let isBegun = false;
@@ -129,8 +127,7 @@ export async function* rowsOf(
     for (const archive of archives)
       for await (const { message } of archivedMessages(archive, form, signal)) {
         isBegun = true;
-        const shown = names?.get(message['stream_id'])?.shown;
-        yield writer.row(shown === undefined ? message : { ...message, display_recipient: shown });
+        yield writer.row(message);
       }
   } catch (cause) {
     if (isBegun) yield writer.end();
@@ -161,14 +158,10 @@ export function besideArchive(folder: string): FilePlace {
     relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
 }
 
-/**
- * What the documents of archives of one server say above their messages, and where the links of the messages lead.
- * `choice`: the options that choose messages.
- */
+/** What the documents of archives of one server say above their messages, and where the links of the messages lead. */
 export function headOf(
   head: ArchiveHead,
   archives: readonly ChosenArchive[],
-  choice: Archive['head']['options'],
   fileAt: FilePlace,
   placeOf: (id: number) => string = (id) => `#m${id}`,
 ): PageHead {
@@ -176,12 +169,11 @@ export function headOf(
   const limited = limitedHistory.charAt(0).toUpperCase() + limitedHistory.slice(1);
   const resolve = (link: string): string => (URL.canParse(link, head.site) ? new URL(link, head.site).href : '');
   const accounts = [...new Set(archives.map((archive) => archive.head.account))].join(', ');
-  const selection =
-    archives.length === 1 ? wordsOf('; selected by', head.options, '') : ` in ${archives.length} archives`;
+  const where = archives.length === 1 ? '' : ` in ${archives.length} archives`;
   const messages = `${quantity(countOf(archives), 'message')} from ${host}, as ${accounts} sees them`;
   return {
     title: `Messages of ${head.organization ?? host}`,
-    notes: [`${messages}${selection}.${wordsOf(' Only those with', choice, '.')}`],
+    notes: [`${messages}${where}.`],
     warnings: [
       ...(archives.some((archive) => archive.head.history_limited) ? [`${limited}.`] : []),
       ...changeWarnings(archives.flatMap(({ changes }) => changes)),
@@ -206,13 +198,6 @@ export function headOf(
 
 export function countOf(archives: readonly ChosenArchive[]): number {
   return archives.reduce((count, { ids }) => count + ids.length, 0);
-}
-
-function wordsOf(before: string, options: Archive['head']['options'], after: string): string {
-  const words = Object.entries(options).map(
-    ([name, value]) => `${name.replaceAll('_', '-')} ${[value].flat().join(', ')}`,
-  );
-  return words.length === 0 ? '' : `${before} ${words.join('; ')}${after}`;
 }
 
 /** By the last change of each message. */

@@ -19,7 +19,6 @@ export async function* pullChannels<R extends object>(
   pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
 ) {
   let [failed, hidden] = [0, 0];
-  let hint = runAgain;
   for (const [index, channel] of channels.entries()) {
     const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
     const tell = (text: string): void => warn(`${named}: ${text}`);
@@ -42,19 +41,18 @@ export async function* pullChannels<R extends object>(
       const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
       if (status === 'not visible') hidden += 1;
       if (status === 'failed') failed += 1;
-      if (cause.kind === 'usage')
-        hint = 'Give the options of the first pull, which are shown above, or name another folder.';
       if (status !== 'empty') tell(messageOf(cause));
-      const nothing = { folder: channel.folder, messages: null, added: 0 };
-      yield { channel: channel.channel, status, ...nothing };
+      yield { channel: channel.channel, status, folder: channel.folder, messages: null, added: 0 };
     }
   }
   const counted = [quantity(channels.length, 'channel'), ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
   if (failed === 0) conclude(counted);
-  else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
+  else
+    throw new Failure('incomplete', `${counted}, ${failed} failed`, {
+      hint: 'Run the same command again: it continues.',
+      retryable: true,
+    });
 }
-
-const runAgain = 'Run the same command again: it continues.';
 
 export interface ChannelFolder {
   readonly stream_id: number;
@@ -85,8 +83,7 @@ export async function channelFolders(chat: Pick<ChatApi, 'channels'>, folder: st
   for (const { stream_id, name, first_message_id } of listed) {
     if (typeof stream_id !== 'number' || typeof name !== 'string') continue;
     const own = found.get(stream_id)?.folder ?? join(folder, folderName(stream_id, name));
-    const isEmpty = first_message_id === null;
-    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty });
+    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty: first_message_id === null });
   }
   for (const { folder: own } of found.values()) await refuseLinks(folder, own);
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);

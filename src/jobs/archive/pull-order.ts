@@ -24,8 +24,6 @@ export interface PullOrder extends Puller {
   /** The options of the selection as typed; none where the archive has its selection already. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly selection: () => MessageSelection;
-  /** The line that was typed, without a selection. */
-  readonly again?: string;
   /** Forms that were asked for; none is those that the archive has, or of a new one rendered. */
   readonly forms: readonly ArchiveForm[];
   readonly files?: boolean | undefined;
@@ -121,13 +119,13 @@ export function otherAccount(
 
 /** @throws Failure config for another site or account, usage for another selection or form */
 function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): void {
-  const { options, forms, again, site, adopts } = order;
+  const { options, forms, site, adopts } = order;
   // Ids mean nothing on another site.
   if (head.site !== site || !(adopts || isOfAccount(head, order))) throw otherAccount(head, order);
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `the archive ${folder} was started with another selection: ${writeJson(head.options)}`,
-      again && `To continue it, give no selection: ${again}`,
+      'To continue it, give the folder alone.',
     );
   const lacking = forms.find((form) => !head.forms.includes(form));
   if (lacking) throw usage(`the archive ${folder} does not hold the ${lacking} form`, otherForm);

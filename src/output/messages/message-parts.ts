@@ -63,7 +63,7 @@ function reactionsOf({ reactions }: MessageFields) {
     const emoji = character ?? `:${textOf(name)}:`;
     counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
   }
-  return [...counts].slice(0, mostReactions).map(([emoji, count]) => ({ emoji, count }));
+  return [...counts].map(([emoji, count]) => ({ emoji, count }));
 }
 
 /** The character of dash-separated code points in hexadecimal; undefined where they are none. */
@@ -71,9 +71,6 @@ export function characterOf(code: string): string | undefined {
   const points = code.split('-').map((part) => parseInt(part, 16));
   return points.every((point) => point >= 0 && point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
 }
-
-/** More emoji than any message has. */
-const mostReactions = 200;
 
 /** Words beside the sender. Before level 365 `last_edit_timestamp` covers moves too, and the history decides. */
 function marksOf(message: MessageFields): readonly string[] {

@@ -95,7 +95,6 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
       div: (_tag, attribs) => block(attribs),
-      time: (tagName, attribs) => inWords(tagName, attribs),
     },
   };
 }
@@ -134,13 +133,6 @@ function embed(tag: string, attribs: sanitizeHtml.Attributes, linked: string, ta
     return { tagName: 'a', attribs: linkAttributes({ href: original }, targets), text: name };
   const kind = tag === 'img' ? 'image' : tag;
   return { tagName: 'span', attribs: { title: targets.resolve(original) }, text: `[${kind}${name && `: ${name}`}]` };
-}
-
-/** A moment as `Tue, 13 Jan 2026 09:45 UTC`, the zone of the page. */
-function inWords(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
-  const moment = new Date(attribs['datetime'] ?? '');
-  if (Number.isNaN(moment.getTime())) return { tagName, attribs };
-  return { tagName, attribs, text: `${moment.toUTCString().replace(/:\d\d GMT$/, '')} UTC` };
 }
 
 function inline(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {

@@ -381,21 +381,10 @@ describe('archive export', () => {
       expect(await one('--sender me')).toEqual(await one('--sender mara@harbour.example'));
     });
 
-    test('html says how many there are and by what they were chosen', async () => {
+    test('html says how many there are', async () => {
       const { stdout } = await parts(`-o html --topic lunch --sender 10 --since 2026-01-01T00:00:00Z`);
       const note = /\d+ messages from .*/.exec(stdout)?.[0].replace(/<.*|127.0.0.1:\d+/g, '');
-      expect(note).toBe(
-        '2 messages from , as mara@harbour.example sees them; selected by channel general. Only those with topic lunch; sender 10; since 2026-01-01T00:00:00Z.',
-      );
-    });
-
-    test.each([
-      ['', 'selected by channel general.'],
-      ['--topic lunch', 'selected by channel general. Only those with topic lunch.'],
-    ])("the head of an export '%s' ends with what was chosen", async (choice, end) => {
-      expect(/\d+ messages? from [^<]*/.exec((await parts(`-o html ${choice}`)).stdout)?.[0]).toMatch(
-        new RegExp(`; ${end.replaceAll('.', '\\.')}$`),
-      );
+      expect(note).toBe('2 messages from , as mara@harbour.example sees them.');
     });
 
     test('nothing chosen is an empty document and a warning', async () => {

@@ -1,4 +1,3 @@
-import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
@@ -11,7 +10,7 @@ const idsOf = (ndjson: string): number[] =>
     .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as { readonly id: number }).id);
 
-describe('a channel that was renamed is one, under its last name', () => {
+describe('a channel that was renamed is one', () => {
   async function renamed(): Promise<RunningSandbox & { readonly folder: string; readonly ids: readonly number[] }> {
     const service = await openSandbox();
     const { state } = service.sandbox;
@@ -34,22 +33,6 @@ describe('a channel that was renamed is one, under its last name', () => {
       expect(idsOf((await run(`archive export ${folder} -o ndjson --channel ${channel}`)).stdout)).toEqual(ids);
     const not = await run(`archive export ${folder} -o ndjson --channel general`);
     expect(not.stdout).toBe('');
-  });
-
-  test('documents show the last name; data stays as it was sent', async () => {
-    const { run, folder } = await renamed();
-    const site = join(emptyHome(), 'site');
-    mkdirSync(site);
-
-    const text = (await run(`archive export ${folder} -o text`)).stdout;
-    const lines = (await run(`archive export ${folder} -o ndjson`)).stdout;
-    await run(`archive export ${folder} -o html --to ${site}/`);
-    const index = readFileSync(join(site, 'index.html'), 'utf8');
-
-    expect([text.match(/#\w+ > race/g), index.includes('firmware'), index.includes('hardware')]).toEqual([
-      ...[['#hardware > race'], false, true],
-    ]);
-    expect(lines).toContain('"display_recipient":"firmware"');
   });
 });
 

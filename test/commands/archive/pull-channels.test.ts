@@ -206,7 +206,7 @@ test('needs a server that lists channels, and a folder that is no archive of its
   expect(await server.run(line(folder))).toMatchObject({ exitCode: 2 });
   const part = await server.run(`archive pull ${folder}2 --all-channels --dm 9`);
   expect(part.exitCode).toBe(2);
-  expect(part.stderr).toContain('--all-channels keeps a folder for each channel, and excludes --dm');
+  expect(part.stderr).toContain('--all-channels and --dm exclude each other');
 });
 
 test('takes the same part of each channel, whose users are looked up once', async () => {
@@ -230,9 +230,5 @@ test('takes the same part of each channel, whose users are looked up once', asyn
   expect((await run(pull)).exitCode).toBe(0);
   const other = await run(`archive pull ${folder} --all-channels -o json`);
   expect(other.stderr).toContain('was started with another selection');
-  expect(other.error).toMatchObject({
-    exit: 8,
-    hint: 'Give the options of the first pull, which are shown above, or name another folder.',
-    retryable: false,
-  });
+  expect(other.error?.exit).toBe(8);
 });

@@ -511,7 +511,7 @@ test("a channel in the folder's place is refused, and a pull of everything that 
 
   expect([refused.exitCode, refused.error?.hint]).toEqual([
     2,
-    'The folder comes first; for the channel: chatelaine archive pull DIR --output json --channel general',
+    'The folder comes first; name the channel with --channel.',
   ]);
   expect([all.lines.includes(said), again.lines.includes(said)]).toEqual([true, false]);
 });
