@@ -109,7 +109,7 @@ export default command({
     yield* purges.run(options.dry_run ? 'plan' : 'delete');
   },
 
-  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'at_least'],
+  fields: ['arrived', 'deeper', 'at_least'],
 
   show: {
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],

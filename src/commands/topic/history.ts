@@ -30,9 +30,9 @@ export default command({
       const { email, stream_id, channel, topic_name, spellings, messages, deleted, unseen, arrived } = purge;
       if (!isAsked(purge) || (match && ![topic_name, ...spellings].some((name) => matchesGlobInAnyCase(match, name))))
         continue;
-      const topic = { ...whoOf(purge), email, stream_id, channel, topic_name, spellings };
-      const { status, finished, archive = null } = purge;
-      yield { ...topic, messages, deleted, unseen, arrived, status, finished, archive };
+      const topic = { ...whoOf(purge), email, stream_id, channel, topic_name };
+      const { status, archive = null } = purge;
+      yield { ...topic, messages, deleted, unseen, arrived, status, archive };
     }
   },
 
@@ -43,13 +43,11 @@ export default command({
       ...uncut('account', 'computer', 'command', 'origin', 'email'),
       'stream_id',
       ...whole('channel', 'topic_name'),
-      'spellings',
       { name: 'messages', keep: 1 },
       { name: 'deleted', keep: 2 },
       { name: 'unseen', keep: 1 },
       'arrived',
       { name: 'status', keep: 2 },
-      'finished',
       ...uncut('archive'),
     ],
     none: 'no run on this computer deleted a topic',
@@ -67,7 +65,6 @@ function purgesOf(entries: readonly PurgeEntry[]) {
   }
   return [...purges.values()].map(({ first: { time }, end }) => {
     const { deleted = null, unseen = null, arrived = null, status = 'unfinished', channel = null } = end;
-    const finished = end.event === 'purged' ? end.time : null;
-    return { ...end, channel, time, deleted, unseen, arrived, status, finished, last: end.time };
+    return { ...end, channel, time, deleted, unseen, arrived, status, last: end.time };
   });
 }

@@ -175,11 +175,10 @@ export function rowOf(
   status: PurgeOutcome['status'] | 'missing' | 'would be deleted',
   outcome?: PurgeOutcome,
 ) {
-  const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
+  const { channel, topic_name, ids } = survey;
   const { counts, arrived = 0, deeper = 0, isLeast = false } = outcome ?? {};
-  const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
   const deleted = counts?.deleted ?? 0;
   const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
   const doubts = { arrived, deeper, at_least: isLeast || status === 'unseen' };
-  return { ...place, ...times, spellings, ...doubts, status };
+  return { ...place, ...doubts, status };
 }
