@@ -1,4 +1,3 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
@@ -65,15 +64,17 @@ export default command({
       (!match || matchesGlobInAnyCase(match, topic_name)) &&
       (before === undefined || last_timestamp * 1000 < before);
     const sum = { topics: 0, messages: 0, held: 0, failed: 0 };
-    for (const [index, channel] of channels.entries()) {
+    for (const channel of channels) {
       const named = place ? '' : `channel '${channel.name ?? ''}': `;
       const warn = (text: string): void => context.warn(named + text);
-      const topics = await topicsOf(chat, channel, warn).catch((cause: unknown) => {
-        const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
+      const { topics, isLimited, isChanged } = await listTopics(chat, channel).catch((cause: unknown) => {
+        const failure = unlisted(cause, named);
         if (failure.details.server?.code !== 'BAD_NARROW') sum.failed += 1;
         warn(failure.message);
-        return [];
+        return { topics: [], isLimited: false, isChanged: false };
       });
+      if (isLimited) warn('the plan of the organization limits the history: older messages exist that are not counted');
+      if (isChanged) warn(`${changedView}; run the same command again`);
       for (const topic of topics.filter(isChosen)) {
         const { topic_name, ids } = topic;
         const isHeld = holdOf(holds, { channel, topic_name }, ids) !== undefined;
@@ -107,18 +108,6 @@ export default command({
   },
 });
 
-async function topicsOf(
-  chat: ChatApi,
-  channel: Channel,
-  warn: (text: string) => void,
-): Promise<readonly ListedTopic[]> {
-  if (channel.isEmpty) return [];
-  const { topics, isLimited, isChanged } = await listTopics(chat, channel);
-  if (isLimited) warn('the plan of the organization limits the history: older messages exist that are not counted');
-  if (isChanged) warn(`${changedView}; run the same command again`);
-  return topics;
-}
-
 function rowOf({ stream_id, name: channel }: Channel, topic: ListedTopic) {
   const { topic_name, ids, first_timestamp, last_timestamp } = topic;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
@@ -128,10 +117,8 @@ function rowOf({ stream_id, name: channel }: Channel, topic: ListedTopic) {
 }
 
 /** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
-function unlisted(cause: unknown, named: string, left: string): Failure {
+function unlisted(cause: unknown, named: string): Failure {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
-  if (cause.details.http?.status === 429)
-    throw cause.as('incomplete', `${left} channels are left: ${cause.message}`, { retryable: true });
   // The server answers, but not what was requested of this channel.
   const isOfChannel = cause.kind === 'unavailable' && cause.details.http === undefined;
   if (isFatal(cause) && !isOfChannel) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);

@@ -5,11 +5,11 @@ import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Fields } from '../../schema/field.ts';
 import { messageParameters } from '../../schema/messages.ts';
+import type { MessageSelection } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, type MessageChat } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import { changedView } from './places.ts';
-import type { MessageSelection } from '../../schema/selection.ts';
 
 /**
  * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a

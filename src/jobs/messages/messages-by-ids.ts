@@ -14,8 +14,8 @@ const idsLevel = messageParameters.message_ids.level;
 const mostNamed = 20;
 
 /**
- * The messages of those ids, in as many requests as the limits of count and URL need. @throws Failure rejected where
- * the server is too old; incomplete at the end, naming missing ids, unless a narrow may have left them out
+ * The messages of those ids, in as many requests as the limits of count and URL need. @throws Failure incomplete at
+ * the end, naming missing ids, unless a narrow may have left them out
  */
 export async function* messagesByIds(
   chat: MessageChat,
@@ -24,24 +24,13 @@ export async function* messagesByIds(
 ): AsyncGenerator<MessagePage> {
   const missing = new Set(ids);
   for (const message_ids of portions(ids, query)) {
-    const page = await explain(chat, chat.messages({ ...query, message_ids }));
+    const page = await chat.messages({ ...query, message_ids });
     yield { ...page, messages: page.messages.filter(({ id }) => missing.delete(id)) };
   }
   if (missing.size === 0 || (query.narrow ?? []).length > 0) return;
   const named = [...missing].slice(0, mostNamed).join(', ');
   const more = missing.size > mostNamed ? ` and ${missing.size - mostNamed} more` : '';
   throw new Failure('incomplete', `no such message, or none that you may read: ${named}${more}`, { retryable: false });
-}
-
-/** Older servers do not know message_ids, and miss the anchor. */
-async function explain<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (cause) {
-    const level = cause instanceof Failure && cause.kind === 'rejected' ? await chat.level() : undefined;
-    if (level === undefined || level >= idsLevel || !(cause instanceof Failure)) throw cause;
-    throw cause.as('rejected', `--ids needs level ${idsLevel}; this server has ${level}`);
-  }
 }
 
 /** As many ids as a URL holds, which are fewer than the 5000 of one request. */

@@ -1,5 +1,4 @@
 import { usage } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { readField, type Fields } from '../../schema/field.ts';
 import { operatorNamed, readLink } from '../../schema/link.ts';
@@ -87,23 +86,8 @@ function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   return { ...term, negated: true };
 }
 
-/** What the server takes: objects of operator and operand, or pairs of strings (docs/apis.md, Narrow operators). */
+/** What its terms may be the server knows (docs/apis.md, Narrow operators). */
 function checkedNarrow(json: unknown): readonly unknown[] {
-  if (!Array.isArray(json)) throw usage('--narrow: not a JSON array');
-  const bad = json.flatMap((term: unknown, index) =>
-    isTerm(term) ? [] : [`--narrow[${index}]: neither an object with operator and operand nor a pair of strings`],
-  );
-  if (bad.length > 0) throw usage(bad);
-  return json;
-}
-
-function isTerm(term: unknown): boolean {
-  if (Array.isArray(term)) return term.length === 2 && term.every((part) => typeof part === 'string');
-  if (!isObject(term)) return false;
-  const { operator, operand } = term;
-  const isOperand =
-    typeof operand === 'string' ||
-    typeof operand === 'number' ||
-    (Array.isArray(operand) && operand.every((id) => typeof id === 'number'));
-  return typeof operator === 'string' && isOperand;
+  if (Array.isArray(json)) return json;
+  throw usage('--narrow: not a JSON array');
 }

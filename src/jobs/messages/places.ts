@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { CallLimits, RawMessage, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { CallLimits, RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -14,14 +14,10 @@ const waits: readonly Milliseconds[] = [2000, 7000];
  * @throws Failure unavailable where the server returns others three times, or says that it ignored what selects
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
-  return { ...chat, messages: checking(chat, sleep) };
-}
-
-function checking(chat: MessageSource, sleep: (span: Milliseconds) => Promise<void>) {
-  return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
+  const messages = async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
     const tests = testsOf(query);
-    const strayIn = ({ messages }: MessagePage): RawMessage | undefined =>
-      messages.find((message) => !tests.every((isOf) => isOf(message)));
+    const strayIn = ({ messages: all }: MessagePage): RawMessage | undefined =>
+      all.find((message) => !tests.every((isOf) => isOf(message)));
     const read = async (): Promise<MessagePage> => refuseIgnored(await chat.messages(query, limits));
     let page = await read();
     for (const wait of limits?.repeat === 'never' ? [] : waits) {
@@ -33,6 +29,7 @@ function checking(chat: MessageSource, sleep: (span: Milliseconds) => Promise<vo
     if (stray) throw strayed(stray);
     return page;
   };
+  return { ...chat, messages };
 }
 
 export function placeNarrow(channel: unknown, topic: unknown) {

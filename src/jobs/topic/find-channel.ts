@@ -15,8 +15,6 @@ import { channelsIn } from '../../schema/selection.ts';
 export interface Channel {
   readonly stream_id: number;
   readonly name?: string | undefined;
-  /** The list of channels says that it has no message. */
-  readonly isEmpty?: boolean;
 }
 
 export interface Topic {
@@ -80,13 +78,9 @@ async function channelFor(
       : channelIn(row?.['stream_id'], row?.['name']);
     if (found) return found;
     if (!message && !rows && typeof operand === 'number') return { stream_id: operand };
-    throw rows
-      ? new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
-          hint: 'It is archived, or it is private and the account is not in it.',
-        })
-      : new Failure('not_found', `the account sees no message of the channel '${operand}' that shows its id`, {
-          hint: 'Give the id of the channel.',
-        });
+    throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
+      hint: 'It is archived, or it is private and the account is not in it. Of an empty one give the id.',
+    });
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
@@ -118,10 +112,7 @@ export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readon
   if (missing !== undefined) throw await noChannel(chat, missing);
   return rows
     .filter((row) => !leftOut.some((one) => isNamedSo(row, one)))
-    .flatMap(({ stream_id, name, first_message_id: first }) => {
-      const channel = channelIn(stream_id, name);
-      return channel ? { ...channel, isEmpty: first === null } : [];
-    })
+    .flatMap(({ stream_id, name }) => channelIn(stream_id, name) ?? [])
     .sort((one, other) => one.stream_id - other.stream_id);
 }
 

@@ -9,7 +9,7 @@ import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { problemsOf, readArchive, type Archive } from '../../store/archive/archive.ts';
-import type { ArchiveChange, PurgeRecord, PurgeStep } from '../../store/archive/line-file.ts';
+import { readPurge, type ArchiveChange, type PurgeRecord, type PurgeStep } from '../../store/archive/line-file.ts';
 import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts';
 import { archiveForms, readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
@@ -59,7 +59,7 @@ export class PurgeArchive {
   static async open(run: PurgeRun, survey: TopicSurvey, archived: (count: number) => void): Promise<PurgeArchive> {
     const archive = await run.archive(survey.folder);
     try {
-      const purge = await archive.purge();
+      const purge = await readPurge(survey.folder);
       const meanwhile = `another process has just changed the deletion of ${survey.folder}: nothing was deleted`;
       if (purge.stage !== (survey.isBegun ? 'begun' : 'new'))
         throw new Failure('unavailable', meanwhile, { hint: 'Run the same command again.' });
@@ -120,7 +120,7 @@ export class PurgeArchive {
   async finish({ deleted, unseen }: StateCounts): Promise<void> {
     const archive = await this.#run.archive(this.folder);
     try {
-      const { stage } = await archive.purge();
+      const { stage } = await readPurge(this.folder);
       if (stage !== 'begun') throw takenAway(this.folder, 'purge.ndjson', 'nothing more is deleted');
       await archive.recordPurge({ finished: this.#time(), deleted, unseen });
     } finally {

@@ -220,12 +220,12 @@ export function statusOf({ present, elsewhere, unseen }: StateCounts): PurgeStat
 
 /** The messages that are in the topic as far as the looks have shown, ascending. */
 export function presentIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
-  return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [id] : [])));
+  return ascending(messages.keys()).filter((id) => messages.get(id) === 'present');
 }
 
 /** The messages that left the topic, ascending. */
 export function goneIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
-  return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [] : [id])));
+  return ascending(messages.keys()).filter((id) => messages.get(id) !== 'present');
 }
 
 /** How many original messages are left in the topic. */

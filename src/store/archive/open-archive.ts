@@ -10,8 +10,8 @@ import { namesIn, refuseOtherFiles, stampOf, takeFolder } from './archive-folder
 import { damagedFile, manifestFile, noState, readHead, readManifest, writeManifest } from './archive-head.ts';
 import type { ArchiveHead, ArchiveState, Manifest } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import { LineFile, listNames, readLists, readPurge, sealedLists, sizeAt } from './line-file.ts';
-import type { ArchiveChange, ListName, Lists, PurgeRecord } from './line-file.ts';
+import { LineFile, listNames, readLists, sealedLists, sizeAt } from './line-file.ts';
+import type { ArchiveChange, ListName, Lists } from './line-file.ts';
 import { archiveForms, blankPart, partFileName, readPart, written } from './part.ts';
 import type { ArchiveForm, ArchivePart, PartMessages } from './part.ts';
 
@@ -129,11 +129,6 @@ export class OpenArchive implements ArchiveContent {
     await this.#append('files.ndjson', record);
     this.files.set(record.path, record);
     if (isKept(record)) await this.#seeNow(record.file);
-  }
-
-  /** The purge that this archive is of, as recorded so far. @throws Failure config where its record is damaged */
-  purge(): Promise<PurgeRecord> {
-    return readPurge(this.folder);
   }
 
   /** After the first record of a purge, messages may be deleted. */

@@ -217,9 +217,6 @@ describe('what is refused before anything is sent', () => {
     ['--not =5', /expected OPERATOR=VALUE/],
     ["--search ''", /must not be empty/],
     ['--narrow {}', /not a JSON array/],
-    ['--narrow [1]', /--narrow\[0\]: neither/],
-    ['--narrow [["a"]]', /not valid JSON|--narrow\[0\]/],
-    [`--narrow '[{"operator":"channel"}]'`, /--narrow\[0\]: neither/],
     ['--narrow nonsense', /not valid JSON/],
     [`--narrow '[]' --channel general`, /--narrow excludes/],
     ['extra', /'extra' is not a link/],
@@ -456,22 +453,6 @@ describe('--ids', () => {
     service.done();
     expect({ exitCode, shown }).toEqual({ exitCode: 8, shown: [5, 9] });
     expect(lines.at(-1)).toContain('that you may read: 7"');
-  });
-
-  test('of a server that knows an anchor alone: exit 6 with the level that they need', async () => {
-    const service = fakeService();
-    service
-      .expect({ method: 'GET', path: '/api/v1/messages', query: { message_ids: '[5]' } })
-      .reply(400, { result: 'error', code: 'BAD_REQUEST', msg: "Missing 'anchor' argument." });
-    service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 299 });
-
-    const { exitCode, lines } = await fetched(service, '--ids 5');
-
-    service.done();
-    expect({ exitCode, said: lines.join() }).toEqual({
-      exitCode: 6,
-      said: expect.stringContaining('--ids needs level 300; this server has 299') as string,
-    });
   });
 
   test('of many missing ones the first 20 are named, and the number of the others', async () => {
