@@ -3,14 +3,13 @@ import { ownFormats } from '../commands/environment.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
-import { cellsOf, cellText, namesOf, rulesOf, showsMessages } from '../output/columns.ts';
+import { cellsOf, cellText, namesOf, showsMessages } from '../output/columns.ts';
 import { formats, planFormat, rowOf, wholeFormats } from '../output/formats.ts';
 import { fit, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
 import { hasColor } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
-import { licenseColumns } from '../schema/license.ts';
 import { suggestion } from '../schema/nearest.ts';
 import type { Options } from './values.ts';
 import type { Host } from './host.ts';
@@ -146,22 +145,11 @@ function present(printed: Presented, { output }: Options, looks: Looks): Present
 function resultOf(command: AnyCommand, options: Options, looks: Looks): Presentation {
   const { show = {} } = command;
   if (!options.dry_run) return present({ ...command, show }, options, looks);
-  const presentation = present({ ...command, show: ofPlan(show) }, options, looks);
+  const presentation = present({ ...command, show }, options, looks);
   const isChosen = options.output !== undefined || looks.fields !== undefined || looks.sort !== undefined;
   const isPlan =
     show.outcome?.plan !== undefined && !isChosen && !looks.countBy && (looks.terminal || show.text !== undefined);
   return isPlan ? { ...presentation, format: planFormat, sentence: undefined } : presentation;
-}
-
-/** A plan says what becomes of users: a key that is there already may go where the room is small, whole. */
-function ofPlan(show: Show<unknown>): Show<unknown> {
-  const [key] = licenseColumns;
-  const columns = show.columns?.map((column) =>
-    column === key || rulesOf(show, key) === column
-      ? { ...rulesOf(show, key), name: key, keep: 0, width: Infinity }
-      : column,
-  );
-  return { ...show, ...(columns && { columns }) };
 }
 
 /** The text that is printed for each row in place of its format, where there is one. */

@@ -1,7 +1,7 @@
 import { tsvCell } from '../core/tsv.ts';
 import { cellText, cellsOf, columnsOf, namesOf, type peopleReader } from './columns.ts';
 import { plain } from './plain.ts';
-import type { Formatter, Presentation, Show } from './presentation.ts';
+import type { Formatter, Presentation } from './presentation.ts';
 
 /** One record a line, cells parted by tabs; a tab, line end or backslash inside a cell is `\t`, `\n`, `\r`, `\\`. */
 export function tsv(presentation: Presentation): Formatter {
@@ -24,7 +24,7 @@ export function records(
   let columns: readonly string[] | undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
-    const cells = cellsOf(row, names, fields && !reader ? withoutWords(show) : show);
+    const cells = cellsOf(row, names, show);
     return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
   };
   const row = (value: unknown): string => {
@@ -40,8 +40,4 @@ export function records(
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
   };
-}
-
-function withoutWords({ columns = [], ...show }: Show<unknown>): Show<unknown> {
-  return { ...show, columns: columns.filter((column) => typeof column === 'string' || !column.isWords) };
 }
