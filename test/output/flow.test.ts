@@ -156,7 +156,7 @@ test('a row is shown while the next is awaited', async () => {
 });
 
 describe('memory', () => {
-  const count = isWhole ? 100_000 : 12_000;
+  const count = isWhole ? 100_000 : 7000;
 
   test.each(generalFormats)('%s holds little, however slow the sink', async (format) => {
     const rows = format === 'yaml' ? Math.min(count, 10_000) : count;

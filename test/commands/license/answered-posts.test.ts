@@ -103,10 +103,12 @@ test.each(sampleOf(2, answers))(
   },
 );
 
-test.each([
-  ['drops requests', 'drop-before'],
-  ['answers them with a page of a portal', 'html'],
-])('--send-again sends one request, also where the server %s', async (_what, kind) => {
+test.each(
+  sampleOf(1, [
+    ['drops requests', 'drop-before'],
+    ['answers them with a page of a portal', 'html'],
+  ] as const),
+)('--send-again sends one request, also where the server %s', async (_what, kind) => {
   const { run, posts, made } = await service(
     { names: 'upper', write_shape: 'empty', filters: 'exact' },
     `POST /v1/license/=${kind}#99+1`,

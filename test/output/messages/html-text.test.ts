@@ -19,10 +19,10 @@ test('a blank line follows a list and comes before a heading; one list inside an
 });
 
 test.each([
-  ['10,000 tables in one another', '<td>seen<table><tr>'.repeat(10_000)],
+  ['3,000 tables in one another', '<td>seen<table><tr>'.repeat(3000)],
   ['colspan=20000', '<td colspan=20000>seen</td>'],
-  ['20,000 cells in a row', '<td>seen</td>'.repeat(20_000)],
-  ['20,000 rows', '<td>seen</td></tr><tr>'.repeat(20_000)],
+  ['5,000 cells in a row', '<td>seen</td>'.repeat(5000)],
+  ['5,000 rows', '<td>seen</td></tr><tr>'.repeat(5000)],
   [
     'a long cell over many rows',
     `<td>${'seen '.repeat(20_000)}</td></tr><tr>${'<td></td><td>x</td></tr><tr>'.repeat(1000)}`,
