@@ -135,6 +135,8 @@ async function runTests(files, env = {}, limit = limitMs) {
   const isProbing = 'CHATELAINE_MUTATE_NOTES' in env;
   const options = ['--project', 'source', '--reporter=json', `--outputFile=${report}`, `--bail=${isProbing ? 0 : 1}`];
   options.push(`--testNamePattern=^(?!.*${ofTexts})`);
+  // What a module evaluates once in a process reaches each file that imports it.
+  if (isProbing) options.push('--isolate');
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     stdio: 'ignore',
     detached: true,

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { countChanges, type Rechecked } from '../../../src/jobs/archive/recheck-archive.ts';
+
+const nothing: Rechecked = { changes: [], gone: { limit: 0, 'no-access': 0, account: 0, unknown: 0 }, unsearched: 0 };
+const gone = (why: keyof Rechecked['gone'], count: number) => ({ gone: { ...nothing.gone, [why]: count } });
+
+test.each<[string, Partial<Rechecked>, readonly string[]]>([
+  ['nothing', {}, []],
+  [
+    'what a limit hides',
+    gone('limit', 2),
+    ['warning: 2 archived messages are no longer visible: the plan of the organization hides messages of their age'],
+  ],
+  [
+    'what a channel hides',
+    gone('no-access', 1),
+    ['warning: 1 archived message is no longer visible, nor is anything else of their channels'],
+  ],
+  [
+    'what another account saw',
+    gone('account', 2),
+    ['note: 2 archived messages are not visible to this account: the one before it saw them'],
+  ],
+  [
+    'what may be deleted',
+    gone('unknown', 2),
+    ['note: 2 archived messages are no longer visible: deleted, or moved where this account cannot see them'],
+  ],
+  [
+    'channels in which nobody looked',
+    { unsearched: 3 },
+    ['warning: messages that are no longer visible were not searched for in 3 private channels: too many requests'],
+  ],
+])('a recheck says of %s', (_what, found, lines) => {
+  const said: string[] = [];
+  const say = (kind: string) => (text: string) => void said.push(`${kind}: ${text}`);
+
+  countChanges({ ...nothing, ...found }, { note: say('note'), warn: say('warning') });
+
+  expect(said).toEqual(lines);
+});
