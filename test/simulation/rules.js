@@ -252,8 +252,8 @@ export const rules = [
     ],
     [
       'what had no answer is in the ledger',
-      'else this.#lines.push({ number: line.end, line });',
-      "else if (line.is !== 'no answer') this.#lines.push({ number: line.end, line });",
+      'await this.#note(added, []);',
+      "await this.#note(added.filter(({ line }) => !('is' in line) || line.is !== 'no answer'), []);",
     ],
     ['workers of one run exclude one another', 'this.#held.add(wish.key);', ''],
   ]),

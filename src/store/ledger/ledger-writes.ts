@@ -2,11 +2,12 @@
  * The records of all runs of all machines that share a ledger (docs/exactly-once.md, The shared ledger). It lives as
  * long as the run, whose one connection holds the locks of its users. Moments are the database's.
  */
-import { batched } from '../../core/batch.ts';
+import { batched, JoinedItems } from '../../core/batch.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
+import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
@@ -22,6 +23,16 @@ export interface RecordedRun extends WritingRun {
   readonly note: (text: string) => void;
 }
 
+export interface LedgerSurroundings extends Surroundings {
+  readonly alarm: Alarm;
+}
+
+/** An entry of the history, by the salted hash of its user. */
+interface ToldEntry {
+  readonly exact: string;
+  readonly entry: object;
+}
+
 /** What a ledger says of itself. */
 export interface LedgerState {
   readonly salt: string;
@@ -29,6 +40,8 @@ export interface LedgerState {
   readonly age: Milliseconds;
 }
 
+/** So long a lock that is given back waits for a question about others. */
+const longestDelay: Milliseconds = 20;
 /** What a statement that a request or a known key waits for may take. */
 const shortLimit: Milliseconds = 5000;
 
@@ -55,7 +68,7 @@ export class LedgerWrites implements WritePlace {
   readonly #state: LedgerState;
   readonly #origin: string;
   readonly #run: RecordedRun;
-  readonly #host: Surroundings;
+  readonly #host: LedgerSurroundings;
   readonly #key: string;
   /** A connection may take its own lock twice: its workers exclude one another here. */
   readonly #held = new Set<string>();
@@ -65,24 +78,22 @@ export class LedgerWrites implements WritePlace {
   /** Users who were locked since they were last read for: nobody else writes of them. */
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
-  readonly #take: (wish: Wish | undefined) => Promise<void>;
-  /** What is written at once. */
-  readonly #lines: { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[] = [];
-  readonly #entries: object[] = [];
-  readonly #note: (all: undefined) => Promise<void>;
+  readonly #takes: JoinedItems<Wish | undefined>;
+  /** Adds to the history of the ledger; entries that come together share one statement. */
+  readonly tell: (entries: readonly ToldEntry[]) => Promise<void>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
   #failure: Failure | undefined;
 
-  constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: Surroundings) {
+  constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: LedgerSurroundings) {
     this.#ask = ask;
     this.#state = state;
     this.#origin = origin;
     this.#run = run;
     this.#host = host;
     this.#key = keyOf(hashOf(`${state.salt} run ${run.token}`));
-    this.#take = batched((wishes) => this.#takeAll(wishes), nextTurn);
-    this.#note = batched(() => this.#writeAll(), nextTurn);
+    this.#takes = new JoinedItems((wishes) => this.#takeAll(wishes), host.alarm, longestDelay);
+    this.tell = batched((told) => this.#note([], told.flat()), nextTurn);
   }
 
   async open(): Promise<void> {
@@ -107,7 +118,7 @@ export class LedgerWrites implements WritePlace {
     const progress = String(this.#host.clock.elapsed());
     if (this.#held.has(wish.key)) return { holder: 'this run', progress };
     this.#held.add(wish.key);
-    await this.#take(wish);
+    await this.#takes.addNow(wish);
     if (wish.isTaken) {
       this.#fresh.add(folded);
       return { release: async () => this.#release(wish, folded) };
@@ -123,17 +134,17 @@ export class LedgerWrites implements WritePlace {
 
   async read(users: readonly UserHashes[]): Promise<readonly RunRecord[]> {
     const isFresh = users.length > 0 && users.every(({ folded }) => this.#fresh.delete(folded));
-    if (!isFresh) await this.#take(undefined);
+    if (!isFresh) await this.#takes.addNow(undefined);
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
   async append(lines: readonly WriteLine[]): Promise<void> {
     if (this.#failure) throw this.#failure;
-    for (const line of lines)
-      if ('begin' in line)
-        this.#lines.push({ number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line });
-      else this.#lines.push({ number: line.end, line });
-    await this.#note(undefined);
+    const added = lines.map((line) => {
+      if ('end' in line) return { number: line.end, line };
+      return { number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line };
+    });
+    await this.#note(added, []);
   }
 
   async shorten(left: ReadonlySet<number>): Promise<void> {
@@ -156,7 +167,6 @@ export class LedgerWrites implements WritePlace {
   }
 
   async close(left: ReadonlySet<number>): Promise<void> {
-    await this.#note(undefined).catch(() => undefined);
     if (!this.#failure && left.size === 0) await this.#query('remove', [this.#run.token]);
   }
 
@@ -174,20 +184,13 @@ export class LedgerWrites implements WritePlace {
     return told;
   }
 
-  /** Adds to the history of the ledger, by the salted hash of each user. */
-  async tell(entries: readonly { readonly exact: string; readonly entry: object }[]): Promise<void> {
-    this.#entries.push(...entries);
-    await this.#note(undefined);
-  }
-
   /** Where the connection is gone, so are its locks. */
   #release({ key, told }: Wish, folded: string): void {
     this.#fresh.delete(folded);
     this.#told.delete(told);
     this.#held.delete(key);
     this.#given.push(key);
-    this.#note(undefined).catch(() => undefined);
-    this.#take(undefined).catch(() => undefined);
+    this.#takes.add(undefined).catch(() => undefined);
   }
 
   /** One round trip gives locks back, takes others, and reads on. */
@@ -221,9 +224,7 @@ export class LedgerWrites implements WritePlace {
     return read;
   }
 
-  async #writeAll(): Promise<void> {
-    const [lines, told] = [this.#lines.splice(0), this.#entries.splice(0)];
-    if (lines.length + told.length === 0) return;
+  async #note(lines: readonly object[], told: readonly ToldEntry[]): Promise<void> {
     const [row] = await this.#query('note', [this.#key, writeJson(lines), writeJson(told)], shortLimit);
     if (row?.['written'] === lines.length) return;
     this.#failure = new Failure('unavailable', 'the connection of this run to the ledger no longer holds its users', {

@@ -4,17 +4,14 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Alarm } from '../../core/system.ts';
-import type { Surroundings } from '../lock/lock.ts';
 import { isEntry, type HistoryEntry } from '../record/history.ts';
 import { hashOf, type WritePlace } from '../record/run-record.ts';
 import { ledgerAddress } from './ledger-address.ts';
 import { ledgerVersion, lockSchemaSql, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
-import { LedgerWrites, type LedgerState, type RecordedRun } from './ledger-writes.ts';
+import { LedgerWrites, type LedgerState, type LedgerSurroundings, type RecordedRun } from './ledger-writes.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
-interface LedgerHost extends Surroundings {
-  readonly alarm: Alarm;
+interface LedgerHost extends LedgerSurroundings {
   readonly signal: AbortSignal;
   readonly caFile: string | undefined;
   /** Remembers the password of the database as a secret. */

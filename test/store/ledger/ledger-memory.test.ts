@@ -27,7 +27,8 @@ interface Connection {
 /** Three runs do so many drawn things with four names, of which two are one; what each of them learns. */
 async function playOrder(seed: number, connect: () => Promise<Connection>): Promise<readonly unknown[]> {
   const chance = chanceOf(seed);
-  const host = { system: systemIn('/nowhere'), clock: { ...realClock, sleep: () => Promise.resolve() } };
+  const clock = { ...realClock, sleep: () => Promise.resolve() };
+  const host = { system: systemIn('/nowhere'), clock, alarm: realAlarm };
   const runs: { store: LicenseWrites; connection: Connection; locks: Map<string, UserLock>; ids: string[] }[] = [];
   let born = 0;
   const begin = async () => {
