@@ -51,11 +51,10 @@ describe('a ledger that fails', needs('postgresql'), () => {
 
   const moments = [
     { what: 'opens', at: 'open', time: 1 },
-    { what: 'takes a lock', at: 'take', time: 1 },
-    { what: 'notes a request', at: 'note', time: 1 },
-    { what: 'notes its end', at: 'note', time: 2 },
-    { what: 'notes what became of it', at: 'note', time: 3 },
-    { what: 'gives the lock back', at: 'take', time: 3 },
+    { what: 'takes a lock', at: 'exchange', time: 2 },
+    { what: 'notes a request', at: 'exchange', time: 3 },
+    { what: 'notes its end', at: 'exchange', time: 4 },
+    { what: 'notes what became of it, and gives the lock back', at: 'exchange', time: 5 },
   ];
   const cuts = moments.flatMap((moment) =>
     (['before', 'after'] as const).flatMap((when) =>
@@ -72,8 +71,8 @@ describe('a ledger that fails', needs('postgresql'), () => {
       const alarm = how === 'stall' ? ringingAfter(wasCut) : realAlarm;
       const cut = await sandbox.run(`${ensure} --deadline 15s`, { env, clock: realClock, alarm });
       // A request that the deadline ends while its line is on the way counts as sent.
-      const unsent = { exitCode: at === 'note' && how === 'stall' ? 9 : 7, licenses: [] };
-      const isLater = time > 1;
+      const unsent = { exitCode: time === 3 && how === 'stall' ? 9 : 7, licenses: [] };
+      const isLater = time > 3;
       expect({ exitCode: cut.exitCode, licenses: await licensesOf(sandbox) }).toEqual(
         isLater ? { exitCode: 0, licenses: ['eve'] } : unsent,
       );
@@ -88,7 +87,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
 
   test('after the deadline a stall ends within seconds of real time', async () => {
     const sandbox = await openSandbox();
-    const { env, wasCut, close } = await through({ at: 'take', when: 'before', how: 'stall' });
+    const { env, wasCut, close } = await through({ at: 'exchange', when: 'before', how: 'stall' });
     const atCut = ringingAfter(wasCut);
     const rung: number[] = [];
     const counted: Alarm = (span, ring) =>
@@ -110,8 +109,8 @@ describe('a ledger that fails', needs('postgresql'), () => {
     const created = calls.splice(0).join(' ');
     await sandbox.run(ensure, { env, clock: realClock });
     await close();
-    expect(created).toBe('about enter about open take take note note note take remove');
-    expect(calls.join(' ')).toBe('about enter about open take take remove');
+    expect(created).toBe('about enter about open exchange exchange exchange exchange exchange remove');
+    expect(calls.join(' ')).toBe('about enter about open exchange remove');
   });
 
   test.each(['restart', 'kill'] as const)(
@@ -160,7 +159,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     writeFileSync(roster, ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'));
     // The session that was cut leaves requests that end at their time limit at the latest.
     const apply = ['license', 'apply', roster, '--settle', '100ms', '--timeout', '2s', '-o', 'json'];
-    const { env, close } = await through({ at: 'note', time: 3, when: 'after', how: 'break' });
+    const { env, close } = await through({ at: 'exchange', time: 6, when: 'after', how: 'break' });
     const cut = await sandbox.run(apply, { env, home });
     await close();
     expect(cut.exitCode).toBe(8);

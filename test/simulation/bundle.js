@@ -10,9 +10,6 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
  * @typedef {{ readonly file: string, readonly from: string, readonly to: string }} Change
  */
 
-/** What is rare in a history of few runs and rows is made common. @type {readonly Change[]} */
-const often = [{ file: 'store/record/joined-writes.ts', from: 'const maxGrowth = 1000;', to: 'const maxGrowth = 2;' }];
-
 /**
  * Builds the program with the simulation around it as one module: src/core/outside.ts is replaced by ours, and what
  * `changes` names is taken out of the sources as they are loaded. The path of the module.
@@ -27,7 +24,7 @@ export async function bundle(name, changes = []) {
     input: here('play.ts'),
     platform: 'node',
     external: /^(?!(conf|atomically|stubborn-fs|pg)$)[^./]/,
-    plugins: [outside, database, confFiles, sizes, without([...often, ...changes])],
+    plugins: [outside, database, confFiles, sizes, without(changes)],
     onLog: () => undefined,
   });
   await build.write({ file, format: 'esm', codeSplitting: false, sourcemap: true, comments: false });

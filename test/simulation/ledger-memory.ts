@@ -30,7 +30,6 @@ interface Run {
   readonly pid: number;
   readonly limit: number;
   readonly since: number;
-  shortened: number;
 }
 
 interface Line {
@@ -58,7 +57,7 @@ interface Committed {
   readonly runs: readonly Run[];
 }
 
-type Known = Readonly<Record<string, { readonly seq: number; readonly shortened: number }>>;
+type Known = Readonly<Record<string, number>>;
 
 export function createLedgerMemory(now: () => number): LedgerMemory {
   let lines: Line[] = [];
@@ -81,8 +80,7 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
     lines.push({ seq: lastSeq, run, number, at: Math.max(now(), latest), line });
   };
   const linesAfter = (run: Run, known: Known) => {
-    const seen = known[run.token];
-    const seq = seen?.shortened === run.shortened ? seen.seq : 0;
+    const seq = known[run.token] ?? 0;
     return lines.filter((one) => one.run === run.key && one.seq > seq).map((one) => [one.seq, one.at, one.line]);
   };
 
@@ -108,48 +106,42 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       limit: number,
     ) {
       take(key, connection);
-      runs.push({ key, token, origin, name, command, host, pid, limit, since: now(), shortened: 0 });
+      runs.push({ key, token, origin, name, command, host, pid, limit, since: now() });
       return [];
     },
-    take(
+    exchange(
       connection,
       me: string,
       origin: string,
+      added: string,
+      newlyTold: string,
       given: readonly string[],
       wanted: readonly string[],
       users: readonly string[],
       known: string,
     ) {
+      const all = JSON.parse(added) as NewLine[];
+      const held = all.filter(({ keys = [] }) => keys.every((key) => holder(key) === connection));
+      for (const line of held) add(me, line);
+      events.push(...(JSON.parse(newlyTold) as ToldRow[]));
       for (const key of given) if (holder(key) === connection) locks.delete(key);
       const taken = wanted.filter((key) => take(key, connection));
       const told = events.filter(({ exact }) => users.includes(exact)).map(({ exact, entry }) => [exact, entry]);
       const others = runs.filter((run) => run.origin === origin && run.key !== me);
       const read = others.map((run) => ({
-        ...{ token: run.token, run: run.name, command: run.command, limit: run.limit, shortened: run.shortened },
+        ...{ token: run.token, run: run.name, command: run.command, limit: run.limit },
         isGone: !holder(run.key),
         lines: linesAfter(run, JSON.parse(known) as Known),
       }));
-      return [{ take: { taken, told, runs: read, now: now() } }];
+      return [{ exchange: { written: held.length, taken, told, runs: read, now: now() } }];
     },
     holder(_connection, wanted: string) {
       const found = runs.filter(({ key }) => holder(key) !== undefined && holder(key) === holder(wanted));
       return found.map((run) => ({ ...run, progress: lines.findLast((one) => one.run === run.key)?.seq }));
     },
-    note(connection, me: string, added: string, told: string) {
-      const all = JSON.parse(added) as NewLine[];
-      const held = all.filter(({ keys = [] }) => keys.every((key) => holder(key) === connection));
-      for (const line of held) add(me, line);
-      events.push(...(JSON.parse(told) as ToldRow[]));
-      return [{ written: held.length }];
-    },
     ended(_connection, token: string, added: string) {
       const run = runs.find((one) => one.token === token);
       if (run) for (const line of JSON.parse(added) as NewLine[]) add(run.key, line);
-      return [];
-    },
-    shorten(_connection, me: string, left: readonly number[]) {
-      lines = lines.filter(({ run, number }) => run !== me || left.includes(number));
-      for (const run of runs) if (run.key === me) run.shortened += 1;
       return [];
     },
     remove(_connection, token: string) {

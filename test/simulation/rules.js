@@ -242,8 +242,8 @@ export const rules = [
     ['of all runs one has a user', '    if (wish.isTaken) {\n', '    if (wish.key) {\n'],
     [
       'a connection that lost its users sends nothing',
-      "if (row?.['written'] === lines.length) return;",
-      'if (row !== null) return;',
+      'if (!isExchanged(answer) || answer.written !== lines.length)',
+      'if (!isExchanged(answer))',
     ],
     [
       'a restored ledger lacks what was written last',
@@ -252,8 +252,8 @@ export const rules = [
     ],
     [
       'what had no answer is in the ledger',
-      'await this.#note(added, []);',
-      "await this.#note(added.filter(({ line }) => !('is' in line) || line.is !== 'no answer'), []);",
+      'await this.#exchanges.addNow({ lines: added });',
+      "await this.#exchanges.addNow({ lines: added.filter(({ line }) => !('is' in line) || line.is !== 'no answer') });",
     ],
     ['workers of one run exclude one another', 'this.#held.add(wish.key);', ''],
   ]),

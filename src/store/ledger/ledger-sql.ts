@@ -4,7 +4,7 @@ import type { WriteLine } from '../record/run-record.ts';
 import type { WritingRun } from '../record/writes.ts';
 
 /** The version that this program works with. */
-export const ledgerVersion = 5;
+export const ledgerVersion = 6;
 
 /** Milliseconds since 1970, or undefined. */
 const moment = (when: string): string => `extract(epoch FROM ${when}) * 1000`;
@@ -26,8 +26,7 @@ CREATE TABLE chatelaine.run (
   host text NOT NULL,
   pid integer NOT NULL,
   time_limit float8 NOT NULL,  -- so many milliseconds after its line a request has ended at the latest
-  since timestamptz NOT NULL DEFAULT clock_timestamp(),
-  shortened integer NOT NULL DEFAULT 0       -- how often lines of it were deleted
+  since timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
 -- What runs sent that is under way, pending or open, as in the files of a machine: users are salted hashes.
@@ -53,18 +52,28 @@ CREATE VIEW chatelaine.held AS SELECT (l.classid::bigint << 32) | l.objid::bigin
   WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
 
--- Gives locks back, takes others, and then reports what was done for their users, and what other runs have recorded since the last call.
-CREATE FUNCTION chatelaine.take(me bigint, server text, given bigint[], wanted bigint[], users text[], known json) RETURNS json LANGUAGE plpgsql AS $$
-DECLARE taken text[];
+-- Records lines and entries, gives locks back, takes others, and then reports what was done for their users, and what other runs have
+-- recorded since the last call. A write begins only while this very connection holds its user: one that a pooler lent sends nothing.
+CREATE FUNCTION chatelaine.exchange(me bigint, server text, lines json, told json, given bigint[], wanted bigint[], users text[], known json)
+RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  mine bigint[] := CASE WHEN json_array_length(lines) > 0 THEN
+    (SELECT array_agg(h.key) FROM chatelaine.held h WHERE h.pid = pg_backend_pid()) END;
+  written integer;
+  taken text[];
 BEGIN
+  INSERT INTO chatelaine.line (run, number, at, line) SELECT me, u.number, clock_timestamp(), u.line
+    FROM json_to_recordset(lines) AS u (number integer, keys bigint[], line json)
+    WHERE u.keys IS NULL OR u.keys <@ mine AND EXISTS (SELECT FROM chatelaine.ledger l WHERE l.version = ${ledgerVersion});
+  GET DIAGNOSTICS written = ROW_COUNT;
+  INSERT INTO chatelaine.event (exact, entry) SELECT u.exact, u.entry FROM json_to_recordset(told) AS u (exact text, entry json);
   PERFORM pg_advisory_unlock(g.key) FROM unnest(given) AS g (key);
   SELECT array_agg(w.key) INTO taken FROM unnest(wanted) AS w (key) WHERE pg_try_advisory_lock(w.key);
-  RETURN json_build_object('taken', taken, 'now', ${moment('clock_timestamp()')},
+  RETURN json_build_object('written', written, 'taken', taken, 'now', ${moment('clock_timestamp()')},
     'told', (SELECT json_agg(json_build_array(e.exact, e.entry) ORDER BY e.id) FROM chatelaine.event e WHERE e.exact = ANY (users)),
     'runs', (SELECT json_agg(json_build_object('token', r.token, 'run', r.name, 'command', r.command, 'limit', r.time_limit,
-      'isGone', h.key IS NULL, 'shortened', r.shortened, 'lines', (SELECT json_agg(json_build_array(l.seq, ${moment('l.at')}, l.line) ORDER BY l.seq)
-        FROM chatelaine.line l WHERE l.run = r.key AND l.seq > CASE WHEN (known->r.token->>'shortened')::integer = r.shortened
-          THEN (known->r.token->>'seq')::bigint ELSE 0 END)))
+      'isGone', h.key IS NULL, 'lines', (SELECT json_agg(json_build_array(l.seq, ${moment('l.at')}, l.line) ORDER BY l.seq)
+        FROM chatelaine.line l WHERE l.run = r.key AND l.seq > coalesce((known->>r.token)::bigint, 0))))
       FROM chatelaine.run r LEFT JOIN chatelaine.held h ON h.key = r.key WHERE r.origin = server AND r.key <> me));
 END $$;
 
@@ -108,28 +117,15 @@ export const statements = {
   open: `INSERT INTO chatelaine.run (key, token, origin, name, command, host, pid, time_limit) SELECT $1, $2, $3, $4, $5, $6, $7, $8
     WHERE pg_try_advisory_lock($1)`,
 
-  take: 'SELECT chatelaine.take($1, $2, $3, $4, $5, $6)',
+  exchange: 'SELECT chatelaine.exchange($1, $2, $3, $4, $5, $6, $7, $8)',
 
   holder: `SELECT r.command, r.host, r.pid, ${moment('r.since')} AS since, (SELECT max(l.seq) FROM chatelaine.line l WHERE l.run = r.key) AS progress
     FROM chatelaine.held h JOIN chatelaine.held own ON own.pid = h.pid JOIN chatelaine.run r ON r.key = own.key WHERE h.key = $1`,
-
-  // A write begins only while this very connection holds its user: one that a pooler lent sends nothing.
-  note: `WITH mine AS (SELECT array_agg(h.key) AS keys FROM chatelaine.held h WHERE h.pid = pg_backend_pid()
-    ), told AS (
-      INSERT INTO chatelaine.event (exact, entry) SELECT u.exact, u.entry FROM json_to_recordset($3) AS u (exact text, entry json)
-    ), written AS (
-      INSERT INTO chatelaine.line (run, number, at, line) SELECT $1, u.number, clock_timestamp(), u.line
-      FROM json_to_recordset($2) AS u (number integer, keys bigint[], line json), mine
-      WHERE u.keys IS NULL OR u.keys <@ mine.keys AND EXISTS (SELECT FROM chatelaine.ledger l WHERE l.version = ${ledgerVersion}) RETURNING seq
-    ) SELECT count(*)::integer AS written FROM written`,
 
   // A connection that is gone leaves open whether its process, and the request, live on.
   ended: `INSERT INTO chatelaine.line (run, number, at, line)
     SELECT r.key, u.number, greatest(clock_timestamp(), to_timestamp(u.latest / 1000)), u.line
     FROM chatelaine.run r, json_to_recordset($2) AS u (number integer, latest float8, line json) WHERE r.token = $1`,
-
-  shorten: `WITH settled AS (DELETE FROM chatelaine.line l WHERE l.run = $1 AND l.number <> ALL ($2))
-    UPDATE chatelaine.run r SET shortened = r.shortened + 1 WHERE r.key = $1`,
 
   remove: `WITH settled AS (DELETE FROM chatelaine.line l USING chatelaine.run r WHERE r.token = $1 AND l.run = r.key)
     DELETE FROM chatelaine.run r WHERE r.token = $1`,
@@ -150,8 +146,9 @@ export const statements = {
 
 export type LedgerRow = Readonly<Record<string, unknown>>;
 
-/** What the statement `take` returns. */
-interface Taken {
+/** What the statement `exchange` returns. */
+interface Exchanged {
+  readonly written: number;
   readonly taken: readonly string[] | null;
   readonly told: readonly (readonly [exact: string, entry: unknown])[] | null;
   readonly now: Milliseconds;
@@ -162,11 +159,10 @@ export interface RecordedLines extends WritingRun {
   readonly token: string;
   readonly limit: Milliseconds;
   readonly isGone: boolean;
-  readonly shortened: number;
   readonly lines: readonly (readonly [seq: number, at: Milliseconds, line: WriteLine])[] | null;
 }
 
-export function isTaken(value: unknown): value is Taken {
+export function isExchanged(value: unknown): value is Exchanged {
   return isObject(value) && typeof value['now'] === 'number';
 }
 

@@ -2,17 +2,16 @@
  * The records of all runs of all machines that share a ledger (docs/exactly-once.md, The shared ledger). It lives as
  * long as the run, whose one connection holds the locks of its users. Moments are the database's.
  */
-import { batched, JoinedItems } from '../../core/batch.ts';
+import { JoinedItems } from '../../core/batch.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { nextTurn } from '../../core/outside.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
 import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
-import { isTaken, statements, type LedgerRow, type RecordedLines, type StatementName } from './ledger-sql.ts';
+import { isExchanged, statements, type LedgerRow, type RecordedLines, type StatementName } from './ledger-sql.ts';
 
 export interface RecordedRun extends WritingRun {
   /** The start of each id of this run. */
@@ -40,9 +39,9 @@ export interface LedgerState {
   readonly age: Milliseconds;
 }
 
-/** So long a lock that is given back waits for a question about others. */
+/** So long a lock that is given back waits for a statement that somebody waits for. */
 const longestDelay: Milliseconds = 20;
-/** What a statement that a request or a known key waits for may take. */
+/** What a statement that a request waits for may take. */
 const shortLimit: Milliseconds = 5000;
 
 export type Ask = (text: string, values: readonly unknown[], limit?: Milliseconds) => Promise<readonly LedgerRow[]>;
@@ -55,11 +54,17 @@ interface Wish {
   isTaken: boolean;
 }
 
+/** What one statement does for those who wait for it: it reads on too. */
+interface Exchange {
+  readonly wish?: Wish;
+  readonly lines?: readonly { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[];
+  readonly told?: readonly ToldEntry[];
+}
+
 /** A run of this or another machine, as far as it was read. */
 interface ReadRun {
   readonly record: RunRecord;
   readonly limit: Milliseconds;
-  readonly shortened: number;
   seq: number;
 }
 
@@ -72,15 +77,13 @@ export class LedgerWrites implements WritePlace {
   readonly #key: string;
   /** A connection may take its own lock twice: its workers exclude one another here. */
   readonly #held = new Set<string>();
-  /** Locks that are given back with the next question. */
+  /** Locks that are given back with the next statement. */
   #given: string[] = [];
   readonly #runs = new Map<string, ReadRun>();
   /** Users who were locked since they were last read for: nobody else writes of them. */
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
-  readonly #takes: JoinedItems<Wish | undefined>;
-  /** Adds to the history of the ledger; entries that come together share one statement. */
-  readonly tell: (entries: readonly ToldEntry[]) => Promise<void>;
+  readonly #exchanges: JoinedItems<Exchange>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
   #failure: Failure | undefined;
@@ -92,8 +95,7 @@ export class LedgerWrites implements WritePlace {
     this.#run = run;
     this.#host = host;
     this.#key = keyOf(hashOf(`${state.salt} run ${run.token}`));
-    this.#takes = new JoinedItems((wishes) => this.#takeAll(wishes), host.alarm, longestDelay);
-    this.tell = batched((told) => this.#note([], told.flat()), nextTurn);
+    this.#exchanges = new JoinedItems((all) => this.#exchangeAll(all), host.alarm, longestDelay);
   }
 
   async open(): Promise<void> {
@@ -118,7 +120,7 @@ export class LedgerWrites implements WritePlace {
     const progress = String(this.#host.clock.elapsed());
     if (this.#held.has(wish.key)) return { holder: 'this run', progress };
     this.#held.add(wish.key);
-    await this.#takes.addNow(wish);
+    await this.#exchanges.addNow({ wish });
     if (wish.isTaken) {
       this.#fresh.add(folded);
       return { release: async () => this.#release(wish, folded) };
@@ -134,7 +136,7 @@ export class LedgerWrites implements WritePlace {
 
   async read(users: readonly UserHashes[]): Promise<readonly RunRecord[]> {
     const isFresh = users.length > 0 && users.every(({ folded }) => this.#fresh.delete(folded));
-    if (!isFresh) await this.#takes.addNow(undefined);
+    if (!isFresh) await this.#exchanges.addNow({});
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
@@ -144,11 +146,12 @@ export class LedgerWrites implements WritePlace {
       if ('end' in line) return { number: line.end, line };
       return { number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line };
     });
-    await this.#note(added, []);
+    await this.#exchanges.addNow({ lines: added });
   }
 
-  async shorten(left: ReadonlySet<number>): Promise<void> {
-    await this.#query('shorten', [this.#key, [...left]]);
+  /** Adds to the history of the ledger. */
+  tell(told: readonly ToldEntry[]): Promise<void> {
+    return this.#exchanges.addNow({ told });
   }
 
   /** A connection that is gone leaves open whether the request lives on: it ends no earlier than its time limit. */
@@ -190,17 +193,20 @@ export class LedgerWrites implements WritePlace {
     this.#told.delete(told);
     this.#held.delete(key);
     this.#given.push(key);
-    this.#takes.add(undefined).catch(() => undefined);
+    this.#exchanges.add({}).catch(() => undefined);
   }
 
-  /** One round trip gives locks back, takes others, and reads on. */
-  async #takeAll(all: readonly (Wish | undefined)[]): Promise<void> {
-    const wishes = all.filter((wish) => wish !== undefined);
-    const lists = [wishes.map(({ key }) => key), wishes.map(({ told }) => told)];
-    const known = Object.fromEntries([...this.#runs].map(([token, { seq, shortened }]) => [token, { seq, shortened }]));
-    const values = [this.#key, this.#origin, this.#given.splice(0), ...lists, writeJson(known)];
-    const answer = (await this.#query('take', values))[0]?.['take'];
-    if (!isTaken(answer)) return;
+  /** One round trip for all that came together. */
+  async #exchangeAll(all: readonly Exchange[]): Promise<void> {
+    const wishes = all.flatMap(({ wish }) => wish ?? []);
+    const [lines, told] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.told ?? [])];
+    const added = [writeJson(lines), writeJson(told), this.#given.splice(0)];
+    const wanted = [wishes.map(({ key }) => key), wishes.map((wish) => wish.told)];
+    const known = writeJson(Object.fromEntries([...this.#runs].map(([token, { seq }]) => [token, seq])));
+    const values = [this.#key, this.#origin, ...added, ...wanted, known];
+    const [row] = await this.#query('exchange', values, lines.length > 0 ? shortLimit : undefined);
+    const answer = row?.['exchange'];
+    if (!isExchanged(answer) || answer.written !== lines.length) throw (this.#failure ??= lockLost());
     for (const wish of wishes) {
       wish.isTaken = answer.taken?.includes(wish.key) === true;
       const entries = answer.told?.flatMap(([exact, entry]) => (exact === wish.told ? [entry] : []));
@@ -212,25 +218,14 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** When a write ended is on the clock of this run; it stays what it was when it was first read. */
-  #readOn({ token, shortened, limit, isGone, lines, ...run }: RecordedLines, now: Milliseconds): ReadRun {
-    const known = this.#runs.get(token);
-    const same = known?.shortened === shortened ? known : undefined;
-    const read = same ?? { record: new RunRecord(token, run), limit, shortened, seq: 0 };
+  #readOn({ token, limit, isGone, lines, ...run }: RecordedLines, now: Milliseconds): ReadRun {
+    const read = this.#runs.get(token) ?? { record: new RunRecord(token, run), limit, seq: 0 };
     for (const [seq, at, line] of lines ?? []) {
       if (seq > read.seq) read.record.apply(line, at, this.#host.clock.elapsed() - (now - at));
       read.seq = Math.max(read.seq, seq);
     }
     read.record.isGone = isGone;
     return read;
-  }
-
-  async #note(lines: readonly object[], told: readonly ToldEntry[]): Promise<void> {
-    const [row] = await this.#query('note', [this.#key, writeJson(lines), writeJson(told)], shortLimit);
-    if (row?.['written'] === lines.length) return;
-    this.#failure = new Failure('unavailable', 'the connection of this run to the ledger no longer holds its users', {
-      hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
-    });
-    throw this.#failure;
   }
 
   /** A statement that fails leaves open what the ledger holds: nothing more is sent by this run. */
@@ -242,6 +237,12 @@ export class LedgerWrites implements WritePlace {
       throw cause;
     }
   }
+}
+
+function lockLost(): Failure {
+  return new Failure('unavailable', 'the connection of this run to the ledger no longer holds its users', {
+    hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
+  });
 }
 
 /** The number of an advisory lock. */

@@ -29,8 +29,6 @@ interface StoreWorld extends LockWorld {
 const oldestLine: Milliseconds = 1000;
 /** So long the end of a write waits for another line, whose sync it shares. */
 const longestDelay: Milliseconds = 20;
-/** How many lines more than twice those that are needed a record may have. */
-const maxGrowth = 1000;
 
 /** All places of an origin as one; a dry run has none. Locks are taken in their order, lines go to each. */
 export class LicenseWrites {
@@ -50,7 +48,6 @@ export class LicenseWrites {
   /** Why a place could not record a line, the last of which may be cut, or let go of a lock. */
   #failure: Error | undefined;
   #count = 0;
-  #grown = 0;
   #silent = 0;
   #onSilence: (load: ServerLoad) => void = () => undefined;
 
@@ -187,10 +184,6 @@ export class LicenseWrites {
     await Promise.all(writing).catch((cause: unknown) => {
       throw this.#fail(cause);
     });
-    this.#grown += lines.length;
-    if (this.#grown <= 2 * this.#left.size + maxGrowth) return;
-    this.#grown = 0;
-    for (const place of this.#places) await place.shorten(this.#left);
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {

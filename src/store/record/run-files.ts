@@ -127,16 +127,6 @@ export class RunFiles implements WritePlace {
     return this.#change(() => this.#appendAll(lines));
   }
 
-  /** Writes its file again without what nobody needs to know any more. */
-  shorten(): Promise<void> {
-    return this.#change(async () => {
-      const file = await this.#readOne(this.#token);
-      this.#others.delete(this.#token);
-      await this.#handle?.close();
-      if (file) await this.#rewrite(textOf(file));
-    });
-  }
-
   /** Others may have written the file too; of a run that has ended, an end of what was under way is written once. */
   async endOfEnded({ token }: RunRecord, ends: readonly EndLine[]): Promise<void> {
     const path = this.#pathOf(token);
@@ -161,19 +151,16 @@ export class RunFiles implements WritePlace {
   }
 
   async #appendAll(lines: readonly WriteLine[]): Promise<void> {
-    const { run, command } = this.#run;
-    if (!this.#handle) {
-      const { owner } = await this.#draft();
-      await this.#rewrite(summedLine({ record: version, run, command, owner }));
-    }
+    this.#handle ??= await this.#open();
     const time = this.#host.clock.now();
-    const text = lines.map((line) => summedLine({ ...line, time })).join('');
-    if (this.#handle) await appendSynced(this.#handle, text);
+    await appendSynced(this.#handle, lines.map((line) => summedLine({ ...line, time })).join(''));
   }
 
-  async #rewrite(text: string): Promise<void> {
-    await writePrivate(this.#own, text);
-    this.#handle = await openFile(this.#own, constants.O_WRONLY | constants.O_APPEND);
+  async #open(): Promise<FileHandle> {
+    const { run, command } = this.#run;
+    const { owner } = await this.#draft();
+    await writePrivate(this.#own, summedLine({ record: version, run, command, owner }));
+    return openFile(this.#own, constants.O_WRONLY | constants.O_APPEND);
   }
 
   #change(work: () => Promise<void>): Promise<void> {

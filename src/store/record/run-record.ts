@@ -51,8 +51,6 @@ export interface WritePlace {
   read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
   /** Lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
   append(lines: readonly WriteLine[]): Promise<void>;
-  /** Removes the lines of this run but those of the writes with these numbers. */
-  shorten(left: ReadonlySet<number>): Promise<void>;
   /** Adds ends to the record of a run that has ended, and removes it once nothing in it is needed. */
   endOfEnded(record: RunRecord, ends: readonly EndLine[]): Promise<void>;
   /** The run ends; what it leaves stays for the next one. */

@@ -160,23 +160,6 @@ describe('a ledger', needs('postgresql'), () => {
     );
   });
 
-  test('a run that has much to tell deletes what is settled, and others read it again', async () => {
-    const [one, other] = [await writesOf(), await writesOf()];
-    await locked(one, 'kim', 'lou');
-    const kept = await begin(one, 'kim');
-    await one.end(kept, { is: 'no answer', n: 1 });
-    await other.load();
-    for (let round = 0; round < 12; round += 1)
-      await Promise.all(
-        Array.from({ length: 50 }, async () => one.end(await begin(one, 'lou'), { is: 'answered', status: 201 })),
-      );
-    for (let round = 0; round < 12; round += 1)
-      await Promise.all(Array.from({ length: 50 }, async () => one.end(await begin(one, 'lou'), { is: 'refused' })));
-    expect(await cluster.query('SELECT FROM chatelaine.run WHERE shortened > 0')).not.toEqual([]);
-    expect((await other.known(user('kim'))).pending).toMatchObject([{ id: kept }]);
-    expect((await other.load()).n).toBeGreaterThanOrEqual(1);
-  });
-
   test('a request whose run is gone ends at its time limit, and counts with all that are under way now', async () => {
     const [ledger, other] = [ledgerAt(), await writesOf()];
     const one = await writesOf(ledger);

@@ -226,23 +226,3 @@ test('a line that is not what was written is exit 3, and one that is cut counts 
   const damaged = await openRun(host);
   expect(await failureOf(() => damaged.known(ada))).toMatchObject({ kind: 'config' });
 });
-
-test('a file is written again without what is known, and its other lines stay', async () => {
-  const host = at(1000);
-  const run = await openRun(host);
-  const kept = run.newId();
-  await run.begin({ id: kept, users: [ada], asked: creation });
-  await run.end(kept, { is: 'answered', status: 201 });
-  for (let round = 0; round < 30; round += 1)
-    await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        const id = run.newId();
-        await run.begin({ id, users: [{ ...ada, remote_user: id }], asked: creation });
-        await run.end(id, { is: 'refused' });
-      }),
-    );
-  const [file = ''] = filesOf(host, '.run');
-  expect(readFileSync(file).length).toBeLessThan(300_000);
-  killAll(host);
-  expect((await (await openRun(host)).known(ada)).open).toBeDefined();
-});
