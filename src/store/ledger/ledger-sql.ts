@@ -174,3 +174,8 @@ const names: ReadonlyMap<string, string> = new Map(Object.entries(statements).ma
 export function nameOf(text: string): string | undefined {
   return names.get(text);
 }
+
+/** The number of an advisory lock. */
+export function keyOf(hash: string): string {
+  return BigInt.asIntN(64, BigInt(`0x${hash.slice(0, 16)}`)).toString();
+}

@@ -11,7 +11,8 @@ import type { Surroundings } from '../lock/lock.ts';
 import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
 import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
-import { isExchanged, statements, type LedgerRow, type RecordedLines, type StatementName } from './ledger-sql.ts';
+import { isExchanged, keyOf, statements } from './ledger-sql.ts';
+import type { LedgerRow, RecordedLines, StatementName } from './ledger-sql.ts';
 
 export interface RecordedRun extends WritingRun {
   /** The start of each id of this run. */
@@ -55,7 +56,7 @@ interface Wish {
 }
 
 /** What one statement does for those who wait for it: it reads on too. */
-interface Exchange {
+interface LedgerExchange {
   readonly wish?: Wish;
   readonly lines?: readonly { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[];
   readonly told?: readonly ToldEntry[];
@@ -83,7 +84,7 @@ export class LedgerWrites implements WritePlace {
   /** Users who were locked since they were last read for: nobody else writes of them. */
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
-  readonly #exchanges: JoinedItems<Exchange>;
+  readonly #exchanges: JoinedItems<LedgerExchange>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
   #failure: Failure | undefined;
@@ -197,15 +198,15 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** One round trip for all that came together. */
-  async #exchangeAll(all: readonly Exchange[]): Promise<void> {
+  async #exchangeAll(all: readonly LedgerExchange[]): Promise<void> {
     const wishes = all.flatMap(({ wish }) => wish ?? []);
     const [lines, told] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.told ?? [])];
-    const added = [writeJson(lines), writeJson(told), this.#given.splice(0)];
     const wanted = [wishes.map(({ key }) => key), wishes.map((wish) => wish.told)];
     const known = writeJson(Object.fromEntries([...this.#runs].map(([token, { seq }]) => [token, seq])));
-    const values = [this.#key, this.#origin, ...added, ...wanted, known];
-    const [row] = await this.#query('exchange', values, lines.length > 0 ? shortLimit : undefined);
-    const answer = row?.['exchange'];
+    const given = this.#given.splice(0);
+    const values = [this.#key, this.#origin, writeJson(lines), writeJson(told), given, ...wanted, known];
+    const limit = lines.length > 0 ? shortLimit : undefined;
+    const answer = (await this.#query('exchange', values, limit))[0]?.['exchange'];
     if (!isExchanged(answer) || answer.written !== lines.length) throw (this.#failure ??= lockLost());
     for (const wish of wishes) {
       wish.isTaken = answer.taken?.includes(wish.key) === true;
@@ -243,9 +244,4 @@ function lockLost(): Failure {
   return new Failure('unavailable', 'the connection of this run to the ledger no longer holds its users', {
     hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
   });
-}
-
-/** The number of an advisory lock. */
-function keyOf(hash: string): string {
-  return BigInt.asIntN(64, BigInt(`0x${hash.slice(0, 16)}`)).toString();
 }

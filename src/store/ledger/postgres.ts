@@ -2,10 +2,9 @@ import { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, abortReason, messageOf, orAborted, type FailureKind } from '../../core/failure.ts';
+import { Failure, abortReason, messageOf, orAborted } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { decodeText } from '../../core/read.ts';
-import { shellWord } from '../../core/shell-word.ts';
 import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
@@ -163,53 +162,30 @@ async function tlsOptions(
   return tls === 'verify-ca' ? { ...verified, checkServerIdentity: () => undefined } : verified;
 }
 
-type Meaning = readonly [kind: FailureKind, what: string, hint: string];
-
-/** What SQLSTATE codes mean; the others, and all failures of the network: the ledger is unavailable. */
-function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readonly<Record<string, Meaning>> {
-  const notSetUp: Meaning = [
-    'config',
-    `the database ${name} holds no ledger`,
-    'Create it once: chatelaine ledger init',
-  ];
-  const where = `--host ${shellWord(host)} --port ${port} ${shellWord(database)}`;
-  const refused: Meaning = [
-    'auth',
-    `the ledger ${name} refuses the role ${user}`,
-    'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role.',
-  ];
-  return {
-    '28P01': refused,
-    '28000': refused,
-    '3D000': [
-      'config',
-      `the database of the ledger ${name} does not exist`,
-      `Name another one in CHATELAINE_LEDGER, or create it: createdb ${where}`,
-    ],
-    '3F000': notSetUp,
-    '42P01': notSetUp,
-    '42883': notSetUp,
-    '42501': [
-      'auth',
-      `the role ${user} has no right to the ledger ${name}`,
-      `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
-    ],
-  };
-}
+/** SQLSTATE codes of a role that is refused or has no right, and of what is not there before `ledger init`. */
+const refused: ReadonlySet<string> = new Set(['28P01', '28000', '42501']);
+const notSetUp: ReadonlySet<string> = new Set(['3D000', '3F000', '42P01', '42883']);
 
 function codeIn(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
 }
 
 /** What an error of the database or of the network means, and what to do. A Failure is returned unchanged. */
-function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
+function ledgerFailure({ name, user }: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
-  const said = messageOf(cause);
-  const meaning = meaningsAt(address)[codeIn(cause) ?? ''];
-  const [kind, what, hint] = meaning ?? [
-    'unavailable',
-    `the ledger ${address.name} is not available`,
-    'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
-  ];
-  return new Failure(kind, `${what}: ${said}`, { hint, cause });
+  const [said, code] = [messageOf(cause), codeIn(cause) ?? ''];
+  if (refused.has(code))
+    return new Failure('auth', `the ledger ${name} refuses the role ${user}: ${said}`, {
+      hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role; chatelaine ledger init --help names its rights.',
+      cause,
+    });
+  if (notSetUp.has(code))
+    return new Failure('config', `the database ${name} holds no ledger: ${said}`, {
+      hint: 'Create it once: chatelaine ledger init',
+      cause,
+    });
+  return new Failure('unavailable', `the ledger ${name} is not available: ${said}`, {
+    hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
+    cause,
+  });
 }
