@@ -26,7 +26,7 @@ export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore' | '
   readonly received: number;
   readonly hasNext: boolean;
   /** On the last page: by a total that equals its rows, or by pages that are full but for the last. */
-  readonly isWhole: 'by its total' | 'by its pages' | undefined;
+  readonly isWhole: boolean;
 }
 
 /** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
@@ -119,8 +119,7 @@ class ListSize {
     const isEven = this.#place > 1 && this.#isEven && length <= this.#first;
     const isCounted = this.#total > 0 && this.#total === this.received;
     const known = { place: this.#place, received: this.received, total: this.#total, pages };
-    const isWhole = isCounted ? 'by its total' : isEven ? 'by its pages' : undefined;
-    return { ...known, answer, hasMore, hasNext: next !== undefined, isWhole };
+    return { ...known, answer, hasMore, hasNext: next !== undefined, isWhole: isCounted || isEven };
   }
 }
 

@@ -70,9 +70,9 @@ export async function* licensesOfSheet(
   const licensing = apiOfEachApp(context, values.app_code);
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
   const lookups = openLookups(licensing, { app_code: values.app_code }, context);
-  const list = users.length > fewUsers ? await lookups.list(users) : undefined;
+  const resultOf = users.length > fewUsers ? await lookups.list(users) : undefined;
   const found = new Map<string, LookupResult>();
-  for (const user of users) found.set(userKey(user), list?.resultOf(user) ?? (await lookups.lookUp(user, 'given')));
+  for (const user of users) found.set(userKey(user), resultOf?.(user) ?? (await lookups.lookUp(user, 'given')));
   const licensesOf = (user: LicenseUser): readonly License[] => {
     const result = found.get(userKey(user));
     return result?.shows === 'licenses' ? result.licenses : [];

@@ -99,10 +99,9 @@ export class ApplicationLookups {
     return (await asking) ?? this.#byList(user, places);
   }
 
-  /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
-  async readHint(users: ReadonlySet<string>): Promise<boolean> {
+  /** Reads the list for these users, no further than their lookups would cost. */
+  async readHint(users: ReadonlySet<string>): Promise<void> {
     this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size));
-    return !this.#hint.gap && this.#hint.last?.isWhole === 'by its total';
   }
 
   hintOf(user: string): LookupResult | undefined {

@@ -212,10 +212,10 @@ export class Giving {
   async #confirmAll(): Promise<void> {
     const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
     if (this.#ports.state.isOver || all.length === 0) return;
-    const list = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
+    const resultOf = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
     const seenIn = function* (): Generator<Case> {
       for (const one of all) {
-        const result = list?.resultOf(one.asked);
+        const result = resultOf?.(one.asked);
         yield result?.shows === 'licenses' ? { ...one, seen: { by: 'lookup', isSettled: false, result } } : one;
       }
     };

@@ -16,12 +16,8 @@ import {
 import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
 
-export interface UserList {
-  /** Undefined: the list does not show the user, who has to be looked up. */
-  resultOf(user: LicenseUser): LookupResult | undefined;
-  /** Applications whose list has a total, which equals its rows: it proves what a lookup would. */
-  readonly counted: ReadonlySet<number>;
-}
+/** What a list shows of a user; undefined: nothing, and the user has to be looked up. */
+type ListedUser = (user: LicenseUser) => LookupResult | undefined;
 
 /** The license that a GET of an answered key returns. */
 export type AnsweredKey =
@@ -56,16 +52,10 @@ export class Lookups {
   }
 
   /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
-  async list(users: readonly LicenseUser[]): Promise<UserList> {
-    const counted = new Set<number>();
-    for (const [app_code, own] of groupBy(users, (user) => user.app_code)) {
-      const application = this.#of(app_code);
-      if (await application.readHint(new Set(own.map(({ remote_user }) => remote_user)))) counted.add(app_code);
-    }
-    return {
-      counted,
-      resultOf: ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user),
-    };
+  async list(users: readonly LicenseUser[]): Promise<ListedUser> {
+    for (const [app_code, own] of groupBy(users, (user) => user.app_code))
+      await this.#of(app_code).readHint(new Set(own.map(({ remote_user }) => remote_user)));
+    return ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user);
   }
 
   /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */

@@ -45,14 +45,13 @@ const fewUsers = 20;
 
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const list = await planning.lookups.list(rows);
+  const resultOf = await planning.lookups.list(rows);
   const planned = rows.map((row): PlannedRow => {
-    const result = list.resultOf(row);
+    const result = resultOf(row);
     if (!result) return { row, seen: noHint, step: lookUpNow, status: 'create' };
     return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), planning.rules);
   });
-  const isSure = ({ row, step }: PlannedRow): boolean => step !== lookUpNow || list.counted.has(row.app_code);
-  return { rows: planned, unsure: planned.filter((one) => !isSure(one)).length };
+  return { rows: planned, unsure: planned.filter(({ step }) => step === lookUpNow).length };
 }
 
 /**
