@@ -2,7 +2,7 @@ import { keyOf, textOf, type EditedFields, type License } from '../../api/licens
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
-import { changeLicense, whileLocked, type LicenseChange } from '../../jobs/license/change-license.ts';
+import { changeLicense, whileOwned, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
@@ -62,16 +62,16 @@ export async function changeOne(
   const known = listed ?? (await view(change));
   const fields = fieldsOf(known, code);
   if (isAsAsked(known, fields)) return unchanged(known, fields);
+  const users = usersOf(known, fields, changing.app_code);
+  const [, given] = users;
   if (options.dry_run) {
-    const [, given] = usersOf(known, fields, changing.app_code);
     if (given) await check?.(given);
     const request = api.update(code, fields, { method });
     return dryChange({ found: known, code, fields, status }, request);
   }
-  return changeLocked({ ...change, known, isListed: listed !== undefined }, changing, async (found, users) => {
+  return whileOwned(users, textOf(known, 'remote_user'), code, { api, ...changing }, async (found) => {
     const after = fieldsOf(found, code);
     if (isAsAsked(found, after)) return unchanged(found, after);
-    const [, given] = users;
     if (given) await check?.(given);
     const asked = { users, found: { ...found, key: code }, fields: after, method };
     const license = await changeLicense(asked, { ...changing, api });
@@ -123,36 +123,6 @@ async function agree(named: readonly NamedChange[], ask: string | undefined, con
   const whose = changes.length === 1 ? `the license of '${changes[0]?.user ?? ''}'` : `${changes.length} licenses`;
   if (changes.length > 0) await askAbout(changes, `${ask} ${whose}?`, context);
   return seen;
-}
-
-type LockedChange = Pick<NamedChange, 'api' | 'code' | 'fieldsOf'> & {
-  readonly known: License;
-  readonly isListed: boolean;
-};
-
-/**
- * Locks the user of the license and the one that the change gives it, and reads it again: where it has another user by
- * then, it begins again. @throws Failure rejected where the license is not of the user any more that was meant
- */
-async function changeLocked<T>(
-  { api, code, fieldsOf, known, isListed }: LockedChange,
-  changing: Changing,
-  work: (found: License, users: readonly UserName[]) => Promise<T>,
-): Promise<T> {
-  for (let expected = known; ;) {
-    const user = textOf(expected, 'remote_user');
-    const users = usersOf(expected, fieldsOf(expected, code), changing.app_code);
-    const next = await whileLocked(users, changing.places, async () => {
-      const found = await api.view(code);
-      const now = textOf(found, 'remote_user');
-      if (now === user) return { result: await work(found, users) };
-      if (!isListed) return { found };
-      const text = `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`;
-      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
-    });
-    if ('result' in next) return next.result;
-    expected = next.found;
-  }
 }
 
 /** The user of a license, and the one that a change gives it; none where the server does not say whose it is. */

@@ -111,8 +111,17 @@ function orUnknown(cause: unknown, unanswered: Failure): never {
   throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { retryable: false });
 }
 
-/** Holds the locks of these users while it works; what earlier runs asked for them is settled first. */
-export async function whileLocked<T>(users: readonly UserName[], places: Places, work: () => Promise<T>): Promise<T> {
+/**
+ * Holds the locks of these users while it works on a license, if that is still of the user who was meant; what earlier
+ * runs asked for them is settled first. @throws Failure rejected where it is of another one
+ */
+export async function whileOwned<T>(
+  users: readonly UserName[],
+  user: string | undefined,
+  code: string,
+  { api, places }: Pick<ChangePorts, 'api' | 'places'>,
+  work: (found: License) => Promise<T>,
+): Promise<T> {
   const { store, world } = places;
   const lock: UserLock = await store.lock(users);
   try {
@@ -123,7 +132,10 @@ export async function whileLocked<T>(users: readonly UserName[], places: Places,
       world.say(`an earlier request for '${name}' may not be shown yet: waiting ${formatDuration(Math.ceil(wait))}`);
       await world.sleep(wait);
     }
-    return await work();
+    const found = await places.read(() => api.view(code));
+    const now = textOf(found, 'remote_user');
+    if (now === user) return await work(found);
+    throw new Failure('rejected', `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`);
   } finally {
     await lock.release();
   }

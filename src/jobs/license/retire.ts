@@ -3,7 +3,7 @@ import { likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-import { changeLicense, whileLocked, type ChangePorts } from './change-license.ts';
+import { changeLicense, whileOwned, type ChangePorts } from './change-license.ts';
 import { nameIndex } from './listed-users.ts';
 import { groupBy, isRetired, smallest } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
@@ -72,13 +72,9 @@ export async function retireMissing(
   const { app_code } = user;
   const fields = retiredFields(user.remote_user, key, now);
   const users = [user, { remote_user: fields.remote_user, app_code }];
-  return whileLocked(users, ports.places, async () => {
-    const found = await ports.places.read(() => ports.api.view(key));
-    const name = textOf(found, 'remote_user');
-    if (name !== user.remote_user)
-      throw new Failure('rejected', `the license belongs to '${name ?? ''}' now; it was not changed`);
-    return retiredRow(user, 'retired', await changeLicense({ users, found, fields }, ports), sizeOf(found));
-  });
+  return whileOwned(users, user.remote_user, key, ports, async (found) =>
+    retiredRow(user, 'retired', await changeLicense({ users, found, fields }, ports), sizeOf(found)),
+  );
 }
 
 export function retiredRow<S>(

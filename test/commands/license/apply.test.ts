@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import { emptyHome, openSandbox, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
 import { warnOfNames } from '../../../src/commands/license/license-roster.ts';

@@ -215,6 +215,6 @@ test('a license that is of another user by then is not changed: exit 8', async (
 
   expect({ exitCode, message: error?.message, isHers: held().includes('grace 4') }).toEqual({
     ...{ exitCode: 8, isHers: true },
-    message: expect.stringContaining("the license belongs to 'grace' now; it was not changed") as string,
+    message: expect.stringContaining("belongs to 'grace' now; it was not changed") as string,
   });
 });
