@@ -239,7 +239,9 @@ async function loadedBy(line: string): Promise<Loaded> {
   const coverage = mkdtempSync(join(home, 'coverage-'));
   const license = '{"license_code":"K","remote_user":"ada","size_allowance":6,"app_code":7}';
   const page = '{"result":"success","msg":"","messages":[],"found_newest":true,"found_oldest":true}';
-  const { port } = await openOrigin(({ url }) => ({ body: url.startsWith('/api/') ? page : `[${license}]` }));
+  const list = `[${license}]`;
+  const answers = (url: string) => (url.startsWith('/api/') ? page : url.startsWith('/v1/license/K/') ? license : list);
+  const { port } = await openOrigin(({ url }) => ({ body: answers(url) }));
   const server = `http://127.0.0.1:${port}`;
   await launch(process.execPath, ['bin/chatelaine.cjs', ...line.split(' ')], {
     env: {
