@@ -10,7 +10,7 @@ import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 // Each sentence about messages that are gone is compared with what the sandbox really holds (docs/archive-format.md,
 // Changes).
 
-const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 1020 }, rateLimit: { perMinute: 100_000 } };
+const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 120 }, rateLimit: { perMinute: 100_000 } };
 const newFolder = (): string => join(emptyHome(), 'archive');
 
 interface ChangeLine {
@@ -57,9 +57,9 @@ test.each(sampleOf(1, [489, 372, 256]))(
   async (featureLevel) => {
     const { sandbox, folder, recheck } = await archived({ ...bulk, featureLevel }, '--channel firmware --topic bulk');
     const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
-    const limit = ids[900] ?? 0;
+    const limit = ids[90] ?? 0;
     // One below the limit and one above it are really deleted: of the first nobody can tell.
-    sandbox.state.change(({ messages }) => [ids[3], ids[1010]].forEach((id = 0) => messages.remove(id)));
+    sandbox.state.change(({ messages }) => [ids[3], ids[110]].forEach((id = 0) => messages.remove(id)));
     sandbox.state.organize({ first_visible_message_id: limit });
 
     const hidden = await recheck();
@@ -69,11 +69,11 @@ test.each(sampleOf(1, [489, 372, 256]))(
 
     expect(hidden.exitCode).toBe(0);
     expect(hidden.stderr).toContain(
-      '{"warning":"900 archived messages are no longer visible: the plan of the organization hides messages of their age"}',
+      '{"warning":"90 archived messages are no longer visible: the plan of the organization hides messages of their age"}',
     );
-    expect(hidden.stderr).not.toMatch(/900.*deleted/);
-    expect(countsOf(hidden)).toEqual({ edited: 0, moved: 0, gone: 901, back: 0 });
-    expect(countsOf(shown)).toEqual({ edited: 0, moved: 0, gone: 1, back: 899 });
+    expect(hidden.stderr).not.toMatch(/90 .*deleted/);
+    expect(countsOf(hidden)).toEqual({ edited: 0, moved: 0, gone: 91, back: 0 });
+    expect(countsOf(shown)).toEqual({ edited: 0, moved: 0, gone: 1, back: 89 });
     expect(countsOf(again)).toEqual({ edited: 0, moved: 0, gone: 0, back: 0 });
     const held = new Set(sandbox.state.messages().map(({ id }) => id));
     expect(goneIn(folder)).toEqual({ unknown: ids.filter((id) => !held.has(id)) });
@@ -85,11 +85,11 @@ test('what was deleted before a limit came is not said to be hidden by it', asyn
   const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
   sandbox.state.change(({ messages }) => messages.remove(ids[3] ?? 0));
   const first = await recheck();
-  sandbox.state.organize({ first_visible_message_id: ids[900] ?? 0 });
+  sandbox.state.organize({ first_visible_message_id: ids[90] ?? 0 });
 
   const second = await recheck();
 
-  expect([countsOf(first), countsOf(second)]).toMatchObject([{ gone: 1 }, { gone: 899 }]);
+  expect([countsOf(first), countsOf(second)]).toMatchObject([{ gone: 1 }, { gone: 89 }]);
   expect(goneIn(folder)['unknown']).toEqual([ids[3]]);
 });
 
@@ -129,7 +129,7 @@ test('messages that move to a private channel while a recheck reads, and new one
   };
   const service = await archived({ ...bulk, log }, '--channel firmware --topic bulk');
   const ids = service.sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
-  const moved = ids.slice(100, 1010);
+  const moved = ids.slice(10, 110);
   const moveAway = (): void => {
     service.change((rows) => rows.filter(({ id }) => moved.includes(id)).map((row) => ({ ...row, stream_id: 4 })));
     service.sandbox.state.post({ channel: 'firmware', topic: 'bulk', content: 'meanwhile' });

@@ -12,7 +12,7 @@ import {
   type Meanwhile,
   type ServedMessage,
 } from '../../helpers/chat-server.ts';
-import { sampleOf } from '../../helpers/extent.ts';
+import { isWhole, sampleOf } from '../../helpers/extent.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const success = { result: 'success', msg: '' };
@@ -281,13 +281,14 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     for (const row of messages.filter(({ id }) => ids.includes(id))) row.last_edit_timestamp = 1_772_900_000;
   };
 
-  test.each(
-    sampleOf<[string, number, (messages: ServedMessage[]) => void, number]>(1, [
-      ['posted between two calls', 1, (messages) => messages.push(...topicOf('lunch', [9000, 9001])), 2],
-      ['edited after the first look, below the newest that later looks read', 1, edit(idsBetween(1, 50)), 0],
-      ['edited in the newest', 2, edit(idsBetween(4000, 4200)), 0],
-    ]),
-  )('%s: archived before its call', async (_what, after, change, arrived) => {
+  const meanwhile: readonly [string, number, (messages: ServedMessage[]) => void, number][] = [
+    ['posted between two calls', 1, (messages) => messages.push(...topicOf('lunch', [9000, 9001])), 2],
+    ['edited after the first look, below the newest that later looks read', 1, edit(idsBetween(1, 50)), 0],
+    ['edited in the newest', 2, edit(idsBetween(4000, 4200)), 0],
+  ];
+
+  // The world purge of test/simulation has them with looks of a few messages.
+  test.each(isWhole ? meanwhile : [])('%s: archived before its call', async (_what, after, change, arrived) => {
     const { server, unarchived, run } = await watched({
       ...{ messages: many.slice(0, 6000), deletesPerCall: 900, meanwhile: onceAfter(after, change) },
     });
