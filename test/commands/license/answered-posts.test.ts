@@ -75,7 +75,6 @@ test.each(sampleOf(4, changed))('a server that keeps names as %s: one request fo
 });
 
 const answers: readonly (readonly [string, LicenseShape, string | undefined])[] = [
-  ['another license', { names: 'domain' }, undefined],
   [
     'a redirect inside the origin after the commit',
     { write_shape: 'redirect', names: 'upper', filters: 'exact' },
