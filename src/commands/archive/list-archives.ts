@@ -35,15 +35,9 @@ export default command({
     columns: [
       ...whole('folder'),
       ...uncut('site', 'account'),
-      { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
+      { name: 'selection', keep: 1 },
       ...'messages last_pull complete'.split(' '),
     ],
     none: 'There is no archive.',
   },
 });
-
-function selectionWords(options: Readonly<Record<string, unknown>>): string {
-  return Object.entries(options)
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join(' ');
-}

@@ -19,50 +19,39 @@ export default command({
   about: [
     'Reads every file of the archive. It compares archive.json and the lists with what the last run wrote, and each part with the list of parts (size, ' +
       'SHA-256, the ids of its messages and their order); it checks attached files, and whether the last pull reached its end. Each problem is a row, and the exit code is 10 if there is any. It works offline: archive pull finds what is new on the server.',
-    'DIR may contain several archives, as archive pull --all-channels and topic delete create them: then each archive is a row, with its first problem ' +
-      'and the number of its problems.',
+    'DIR may contain several archives, as archive pull --all-channels and topic delete create them: then each row names its archive.',
   ],
   args: { folder: foldersArgument },
   examples: ['chatelaine archive verify kitchen', 'chatelaine archive verify everything'],
 
   async *rows({ folder }, { conclude, warn }) {
     const folders = await archivesIn(folder);
-    const sum = { messages: 0, parts: 0, problems: 0, damaged: 0 };
+    const sum = { messages: 0, parts: 0, problems: 0 };
     const hints = new Set<string>();
     for (const own of folders) {
       const archive = await inspectArchive(own);
       const tell = (text: string): void => warn(own === folder ? text : `${own}: ${text}`);
-      const messages = countMessages(archive);
-      let [first, problems]: [Omit<ArchiveProblem, 'kind'> | undefined, number] = [undefined, 0];
-      for await (const { kind, ...problem } of problemsOf(archive)) {
-        hints.add(hintOf({ kind, ...problem }, archive));
-        first ??= problem;
-        problems += 1;
-        if (own === folder) yield problem;
+      for await (const { kind, file, problem } of problemsOf(archive)) {
+        hints.add(hintOf({ kind, file, problem }, archive));
+        sum.problems += 1;
+        yield { ...(own !== folder && { folder: own }), file, problem };
       }
-      if (own !== folder) yield { ...(first ?? noProblem), folder: own, messages, problems };
-      if (own !== folder && problems > 1) hints.add(`The others: ${commandLine('archive verify', [own])}`);
       if (archive.head.history_limited) tell(limitedHistory);
       const lacking = [...archive.files.values()].filter((record) => !isKept(record)).length;
       if (lacking > 0) tell(`attached files that the server did not give: ${lacking}`);
-      sum.messages += messages;
+      sum.messages += countMessages(archive);
       sum.parts += archive.parts.length;
-      sum.problems += problems;
-      if (problems > 0) sum.damaged += 1;
     }
     const count = folders[0] === folder ? '' : `archives: ${folders.length}, `;
-    const damaged = count === '' ? '' : `, archives with problems: ${sum.damaged}`;
-    const verdict = sum.problems === 0 ? 'no problem' : `problems: ${sum.problems}${damaged}`;
+    const verdict = sum.problems === 0 ? 'no problem' : `problems: ${sum.problems}`;
     conclude(`${count}messages: ${sum.messages}, parts: ${sum.parts}; ${verdict}`);
     if (sum.problems === 0) return;
     for (const hint of hints) conclude(hint);
     throw new Failure('differences', `problems: ${sum.problems}`);
   },
 
-  show: { columns: [...whole('folder'), 'messages', { name: 'problem', keep: 1 }, 'problems', 'file'] },
+  show: { columns: [...whole('folder'), { name: 'problem', keep: 1 }, 'file'] },
 });
-
-const noProblem = { file: null, problem: null };
 
 /** What fixes a problem. */
 function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {

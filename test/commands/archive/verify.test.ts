@@ -299,21 +299,15 @@ describe('a folder of archives', () => {
     await server.run(`archive pull ${folder} --all-channels --both`);
     return { server, folder, verify: () => server.run(`archive verify ${folder} -o json`) };
   };
-  const whole = { file: null, problem: null, problems: 0 };
+  test('has one verdict', async () => {
+    const { verify } = await pulled();
 
-  test('has one verdict with a row for each, by the ids of the channels', async () => {
-    const { folder, verify } = await pulled();
-
-    const { exitCode, stdout, stderr } = await verify();
-
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'archives: 2, messages: 5, parts: 2; no problem\n' });
-    expect(JSON.parse(stdout)).toEqual([
-      { ...whole, folder: join(folder, '5-kitchen'), messages: 3 },
-      { ...whole, folder: join(folder, '12-garden'), messages: 2 },
-    ]);
+    expect(await verify()).toMatchObject({
+      ...{ exitCode: 0, stdout: '[]\n', stderr: 'archives: 2, messages: 5, parts: 2; no problem\n' },
+    });
   });
 
-  test('a damaged one is named with its first problem and their number, and a copy mends it', async () => {
+  test('each problem of a damaged one is a row with its folder, and a copy mends it', async () => {
     const { folder, verify } = await pulled();
     const damaged = join(folder, '12-garden');
     cpSync(damaged, `${folder}-copy`, { recursive: true });
@@ -325,14 +319,10 @@ describe('a folder of archives', () => {
 
     expect(exitCode).toBe(10);
     expect(JSON.parse(stdout)).toEqual([
-      { ...whole, folder: join(folder, '5-kitchen'), messages: 3 },
-      {
-        ...{ file: 'rendered-000001.ndjson', problem: 'the file is missing' },
-        ...{ folder: damaged, messages: 2, problems: 2 },
-      },
+      { folder: damaged, file: 'rendered-000001.ndjson', problem: 'the file is missing' },
+      { folder: damaged, file: 'source-000001.ndjson', problem: 'the file is missing' },
     ]);
-    expect(stderr).toContain('archives: 2, messages: 5, parts: 2; problems: 2, archives with problems: 1');
-    expect(stderr).toContain(`chatelaine archive verify ${damaged}`);
+    expect(stderr).toContain('archives: 2, messages: 5, parts: 2; problems: 2');
     expect(after.exitCode).toBe(0);
   });
 
@@ -345,10 +335,7 @@ describe('a folder of archives', () => {
     const { exitCode, stdout, stderr } = await run(`archive verify ${folder} -o json`);
 
     expect(exitCode).toBe(0);
-    expect((JSON.parse(stdout) as { folder: string }[]).map((row) => row.folder.slice(folder.length + 1))).toEqual([
-      expect.stringMatching(/^1-lunch-/),
-      expect.stringMatching(/^1-onboarding-/),
-    ]);
+    expect(stdout).toBe('[]\n');
     expect(stderr).toMatch(/^archives: 2, .*no problem$/m);
   });
 });
