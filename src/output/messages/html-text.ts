@@ -43,7 +43,7 @@ const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'span.emoji', format: 'emoji' },
   { selector: 'time', format: 'moment' },
   { selector: 'span.katex', format: 'formula' },
-  { selector: 'div.spoiler-header', format: 'spoilerHeader' },
+  { selector: 'div.spoiler-header', format: 'block', options: block },
   ...['div.message_embed', ...droppedTags].map((selector) => ({ selector, format: 'skip' })),
 ];
 
@@ -93,11 +93,6 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       // The TeX source inside rendered mathematics.
       const source = [...nodesIn(element)].find(({ name }) => name === 'annotation');
       builder.addInline(`$${source ? textIn(source).trim() : textIn(element)}$`);
-    },
-    spoilerHeader(element, _walk, builder) {
-      builder.openBlock({ leadingLineBreaks: 1 });
-      builder.addInline(`[Spoiler] ${textIn(element).trim()}`);
-      builder.closeBlock({ trailingLineBreaks: 1 });
     },
   };
 }

@@ -72,15 +72,9 @@ export function characterOf(code: string): string | undefined {
   return points.every((point) => point >= 0 && point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
 }
 
-/** Words beside the sender. Before level 365 `last_edit_timestamp` covers moves too, and the history decides. */
-function marksOf(message: MessageFields): readonly string[] {
-  const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
-  const events = Array.isArray(history) ? history.map((event: unknown) => asObject(event) ?? {}) : [];
-  const has = (...names: string[]): boolean => events.some((event) => names.some((name) => Object.hasOwn(event, name)));
-  const isMoved = move !== undefined || has('prev_topic', 'prev_subject', 'prev_stream');
-  const isEdited =
-    has('prev_content', 'prev_rendered_content') || (edit !== undefined && !(isMoved && move === undefined));
-  return [...(isEdited ? ['edited'] : []), ...(isMoved ? ['moved'] : [])];
+/** Words beside the sender. Before level 365 a move has the time of an edit. */
+function marksOf({ last_edit_timestamp: edit, last_moved_timestamp: move }: MessageFields): readonly string[] {
+  return [...(edit === undefined ? [] : ['edited']), ...(move === undefined ? [] : ['moved'])];
 }
 
 /** Longest text that is rendered: the slowest markup of that length takes about a second, and signals wait for it. */

@@ -60,8 +60,7 @@ test('what a server sends moves no cursor and fakes no escape sequence', () => {
 
 test.each([
   ['edited', { last_edit_timestamp: 5, edit_history: [{ user_id: 1, timestamp: 5, prev_content: 'x' }] }, '(edited)'],
-  ['moved before level 365', { last_edit_timestamp: 5, edit_history: [{ prev_subject: 'old' }] }, '(moved)'],
-  ['moved from level 365 on', { last_moved_timestamp: 5 }, '(moved)'],
+  ['moved', { last_moved_timestamp: 5 }, '(moved)'],
   ['edited, history not shown', { last_edit_timestamp: 5 }, '(edited)'],
   [
     'both',
