@@ -87,8 +87,8 @@ export default command({
     const channel = place && (await findChannel(chat, place.channel));
     const holds = await inKnownChannels(chat, typedHolds);
     const purgePlace = placeOf(typed, account, context);
-    const where = { holds, root: purgePlace.root };
-    const { topics, before } = await namedTopics(chat, channel, names, { ...typed, confirm }, where, context);
+    const naming = { ...typed, confirm };
+    const { topics, before } = await namedTopics(chat, channel, names, naming, purgePlace.root, context);
     const allowances = { missing_ok: missing_ok === true, include_hidden: include_hidden === true };
     const surveys = await surveyTopics(chat, topics, purgePlace, allowances);
     await refuseUnfitting(chat, holds, surveys, context.warn);

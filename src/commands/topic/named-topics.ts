@@ -14,7 +14,6 @@ import {
   type Channel,
   type Topic,
 } from '../../jobs/topic/find-channel.ts';
-import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
@@ -93,24 +92,19 @@ export function checkNaming(place: NamedPlace | undefined, naming: Naming, conte
   return topics;
 }
 
-/** What is held, and where the archives are; undefined with --no-archive. */
-interface NamingPlace {
-  readonly holds: readonly TopicHold[];
-  readonly root: string | undefined;
-}
-
 type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics'>;
 
 /**
- * The topics, and the time before which the last message of each has to be. @throws Failure usage for an empty file, or
- * a channel that the file names otherwise; not_found; rejected for an archived channel
+ * The topics, and the time before which the last message of each has to be. `root`: where the archives are.
+ * @throws Failure usage for an empty file, or a channel that the file names otherwise; not_found; rejected for an
+ * archived channel
  */
 export async function namedTopics(
   chat: NamingChat,
   channel: Channel | undefined,
   topics: readonly string[],
   naming: Naming,
-  { holds, root }: NamingPlace,
+  root: string | undefined,
   context: TimeParts & RosterParts & Accounts & Disk,
 ): Promise<{ readonly topics: readonly Topic[]; readonly before: Milliseconds | undefined }> {
   const { from, match, older_than } = naming;
@@ -119,9 +113,7 @@ export async function namedTopics(
   if (!channel) return { topics: await topicsInRows(chat, from ?? '', context), before };
   await refuseArchived(chat, channel);
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
-  const names = match
-    ? await namesThatMatch(chat, channel, { ...naming, match }, before, { holds, root }, context)
-    : listed;
+  const names = match ? await namesThatMatch(chat, channel, { ...naming, match }, before, root, context) : listed;
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
@@ -137,15 +129,14 @@ async function namesThatMatch(
   channel: Channel,
   { match, confirm }: Naming & { readonly match: readonly string[] },
   before = Infinity,
-  { holds, root }: NamingPlace,
+  root: string | undefined,
   context: Accounts & Disk,
 ): Promise<readonly string[]> {
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
   const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
-  const counted = old.filter(({ topic_name, ids }) => !holdOf(holds, { channel, topic_name }, ids));
   const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
-  const count = Number(confirm) - counted.length;
+  const count = Number(confirm) - old.length;
   const deleted =
     root === undefined ? [] : await deletedEarlier(channel, match, isListed, count, resolve(root), context);
   if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];
