@@ -167,9 +167,7 @@ async function readChoice(
   if (called.length > 0)
     for await (const { sender_id: user_id, sender_full_name: full_name, sender_email: email } of messages)
       senders.set(`${String(user_id)} ${String(full_name)} ${String(email)}`, { user_id, full_name, email });
-  const users = idsOf(called, [...senders.values()], (text) => {
-    if (!text.includes('@')) context.note(text);
-  });
+  const users = idsOf(called, [...senders.values()], context.note);
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = [
     (typed.channel ?? []).map((text) => readLink(text, site)?.terms ?? [narrowTerm('channel', text)]),

@@ -33,10 +33,7 @@ export function maxFileBytes(size?: string): number {
   return bytes;
 }
 
-/** The site of what the embedded sandbox has: its port is another one in each run. */
-export const embeddedSite = 'http://127.0.0.1';
-
-/** The site of an archive and of what is recorded. */
+/** The site of an archive and of what is recorded: the embedded sandbox has another port in each run. */
 export function lastingSite({ sandbox }: GlobalValues, site: string): string {
-  return sandbox ? embeddedSite : site;
+  return sandbox ? 'http://127.0.0.1' : site;
 }

@@ -53,8 +53,8 @@ export async function takesPages(
   if (isThere || output !== 'html' || pages === 'one') return isThere;
   const isFile = await exists(to);
   const isLong = count > maxOnOnePage;
-  const advice = 'Name a folder, or give --pages one.';
-  if (isLong && isFile) throw usage(`${count} messages become pages in a folder, and ${to} is a file`, advice);
+  if (isLong && isFile)
+    throw usage(`${count} messages become pages in a folder, and ${to} is a file: give --pages one`);
   // A file without a suffix is opened by no browser.
   return isLong || (!isFile && !/\.[a-z]+$/i.test(to));
 }

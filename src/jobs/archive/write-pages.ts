@@ -4,7 +4,7 @@ import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { generator, indexPage, type PageConversation, type PageHead } from '../../output/messages/page-shell.ts';
-import { documentsIn, makeArchiveFolder, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
+import { documentsIn, makeSharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
 import { hasId } from '../../store/archive/part.ts';
 import { remove } from '../../store/disk/files.ts';
@@ -41,7 +41,7 @@ export async function writePages(
   files: ReadonlyMap<string, CopiedFile>,
 ): Promise<number> {
   const earlier = await documentsIn(folder, ownPages);
-  await makeArchiveFolder(folder, sharedFolder);
+  await makeSharedFolder(folder);
   // A folder without it is not yet whole.
   await remove(join(folder, 'index.html'));
   const pages = pagesOf(archives);
@@ -55,7 +55,7 @@ export async function writePages(
     });
     conversations.set(page.file, form.conversations.values());
   }
-  if (files.size > 0) await makeArchiveFolder(join(folder, filesFolder), sharedFolder);
+  if (files.size > 0) await makeSharedFolder(join(folder, filesFolder));
   const damaged: string[] = [];
   for (const [name, { from, kept }] of files) {
     const problem = await copyKept(from, kept, join(folder, name));

@@ -25,9 +25,9 @@ export async function takeFolder(folder: string, host: Surroundings, patience: P
   };
 }
 
-/** A folder for an archive, or for documents of another mode, where there is none yet. @throws Failure config */
-export function makeArchiveFolder(folder: string, mode?: number): Promise<void> {
-  return orFailure(`make the folder ${folder}`, makeFolder(folder, mode));
+/** A folder for documents, where there is none yet: whom the umask allows can read them. @throws Failure config */
+export function makeSharedFolder(folder: string): Promise<void> {
+  return orFailure(`make the folder ${folder}`, makeFolder(folder, 0o777));
 }
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
@@ -82,9 +82,6 @@ export async function isFolder(path: string): Promise<boolean> {
 
 /** Characters that are gathered before they are written. */
 const portion = 262_144;
-
-/** The mode of a folder of documents: whom the umask allows can read them. */
-export const sharedFolder = 0o777;
 
 /** Writes a document whole or not at all, for whom the umask or the old file allows. @throws as `pieces`; Failure */
 export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
