@@ -71,10 +71,6 @@ export function openMessages(
     note(text: string): void {
       if (!quiet) write(lines(text, 'note: '));
     },
-    /** Dim on a terminal with colour. */
-    aside(text: string): void {
-      if (!quiet) write(isColored() ? `\u001b[2m${lines(text)}\u001b[22m` : lines(text));
-    },
     warn(text: string): void {
       if (isJson) writeClean(plainJson(JSON.stringify({ warning: redactor.clean(complete(text)) })));
       else write(lines(text, 'warning: '));

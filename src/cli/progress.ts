@@ -3,7 +3,6 @@ import type { RunParts } from './values.ts';
 
 const redrawEvery = 100;
 const lineEvery = 5000;
-const barWidth = 24;
 
 type ProgressParts = Pick<RunParts, 'host' | 'messages'> & { readonly options: Pick<RunParts['options'], 'output'> };
 
@@ -29,7 +28,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
     lastCount = done;
-    if (isTerminal) messages.status(drawn(done / total, text(), stderr.columns ?? 80));
+    if (isTerminal) messages.status(drawn(text(), stderr.columns ?? 80));
     else messages.say(text());
   };
   return {
@@ -44,10 +43,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
   };
 }
 
-/** A line that wraps could not be taken back; a terminal without a width gets the words alone. */
-function drawn(part: number, words: string, columns: number): string {
-  const filled = Math.round(part * barWidth);
-  const picture = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] `;
-  const line = columns > picture.length + words.length ? picture + words : words;
-  return columns > 1 ? line.slice(0, columns - 1) : line;
+/** A line that wraps could not be taken back; a terminal may have no width. */
+function drawn(words: string, columns: number): string {
+  return columns > 1 ? words.slice(0, columns - 1) : words;
 }

@@ -53,7 +53,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
     for (const line of session.conclusions()) messages.say(line);
-    for (const line of asides) messages.aside(line);
+    for (const line of asides) messages.say(line);
     await session.close();
   }
 }

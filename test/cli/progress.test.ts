@@ -33,15 +33,7 @@ test('on a terminal one line is drawn again and again, at most ten times a secon
   for (let done = 0; done < 8; done += 1) step(50);
   end();
 
-  expect(written()).toBe(
-    [
-      '[######..................] rows 2/8, 20/s',
-      '[############............] rows 4/8, 20/s',
-      '[##################......] rows 6/8, 20/s',
-      '[########################] rows 8/8, 20/s',
-      '',
-    ].join(takeAway),
-  );
+  expect(written()).toBe(['rows 2/8, 20/s', 'rows 4/8, 20/s', 'rows 6/8, 20/s', 'rows 8/8, 20/s', ''].join(takeAway));
 });
 
 test('a jump over many steps is drawn whole', () => {
@@ -50,9 +42,7 @@ test('a jump over many steps is drawn whole', () => {
   upTo(50, 7);
   upTo(50, 9);
 
-  expect(written()).toBe(
-    ['[##################......] rows 6/8, 30/s', '[########################] rows 8/8, 27/s'].join(takeAway),
-  );
+  expect(written()).toBe(['rows 6/8, 30/s', 'rows 8/8, 27/s'].join(takeAway));
 });
 
 test('a line takes the line away, and the next step draws it again below', () => {
@@ -63,15 +53,12 @@ test('a line takes the line away, and the next step draws it again below', () =>
   step(200);
   end();
 
-  expect(written()).toBe(
-    `[######..................] rows 1/4, 5.0/s${takeAway}waiting\nstill\n` +
-      `[############............] rows 2/4, 5.0/s${takeAway}`,
-  );
+  expect(written()).toBe(`rows 1/4, 5.0/s${takeAway}waiting\nstill\n` + `rows 2/4, 5.0/s${takeAway}`);
 });
 
 test.each([
-  ['a terminal too narrow for the picture gets the words', 30, 'rows 1/4, 5.0/s'],
-  ['and of words that do not fit their beginning', 10, 'rows 1/4,'],
+  ['a terminal without a width gets the words', 0, 'rows 1/4, 5.0/s'],
+  ['of words that do not fit it gets their beginning', 10, 'rows 1/4,'],
 ])('%s', (_name, columns, expected) => {
   const { step, written } = job({ isTTY: true, total: 4, columns });
   step(200);

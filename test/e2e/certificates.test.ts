@@ -22,8 +22,6 @@ describe('authorities of the environment', needs('openssl'), () => {
     ['NODE_EXTRA_CA_CERTS', 'one', '', 0],
     ['NODE_EXTRA_CA_CERTS', 'other', '', 7],
     ['CHATELAINE_CA_FILE', 'one', '--ca-file other', 7],
-    // Where the usual authorities are a file of OpenSSL's, --ca-file adds to them too.
-    ['SSL_CERT_FILE', 'one', '--ca-file other', 0],
   ] as const)('%s=%s %s', async (name, named, option, code) => {
     const files: Readonly<Record<string, string>> = { one: one.file, other: other.file };
     const { port } = await openOrigin(() => ({}), one.issue('DNS:localhost'));
@@ -34,7 +32,6 @@ describe('authorities of the environment', needs('openssl'), () => {
         CHATELAINE_API_KEY: 'licensing-key-1',
         CHATELAINE_APP_CODE: '7',
         [name]: files[named] ?? '',
-        ...(name === 'SSL_CERT_FILE' ? { NODE_OPTIONS: '--use-openssl-ca' } : {}),
       },
     }).ended;
     expect(done.code).toBe(code);

@@ -6,7 +6,7 @@ import { sampleOf } from '../helpers/extent.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { openService, shell, start, temporaryHome, type Done } from './program.ts';
+import { openService, shell, temporaryHome, type Done } from './program.ts';
 
 /** What a program in a pipe owes to its neighbours. */
 
@@ -168,24 +168,6 @@ describe('streams that are not there', () => {
   test('stdout closed is no crash', needs('shell'), async () => {
     const { env } = await openService();
     const done = await shell('chatelaine license list -o json >&-', { env }).ended;
-    expect(done.stderr).not.toMatch(/bug|\n {4}at /);
-  });
-
-  // As Node does on Windows where a handle is none that it can use.
-  test.each(
-    sampleOf(2, [
-      ['stdin', 'license list -o json', 0, ''],
-      ['stdin', 'license apply -', 2, 'chatelaine: cannot read standard input: open EBADF\n'],
-      ['stdout', 'license list', 8, 'chatelaine: The result could not be written: open EBADF\n'],
-    ] as const),
-  )('%s cannot be opened: %s', async (stream, line, code, said) => {
-    const { env } = await openService();
-    const home = temporaryHome();
-    const thrown = "Object.assign(new Error('open EBADF'), { code: 'EBADF' })";
-    const text = `Object.defineProperty(process, '${stream}', { get() { throw ${thrown}; } });`;
-    writeFileSync(join(home, 'unusable.cjs'), text);
-    const done = await start(line, { home, env: { ...env, NODE_OPTIONS: '--require ./unusable.cjs' } }).ended;
-    expect({ code: done.code, said: done.stderr.slice(0, said.length) }).toEqual({ code, said });
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 });

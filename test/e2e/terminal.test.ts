@@ -80,7 +80,7 @@ describe('the progress of topic delete', () => {
       NO_COLOR: '1',
     };
     const { exitCode, output } = await on(`chatelaine topic delete firmware load --confirm load`, { env });
-    const drawn = [...output.matchAll(/(\[[#.]+\] [^\r\n]*)\r\u001b\[K/g)].map(([, line = '']) => line);
+    const drawn = [...output.matchAll(/((?:archived|deleted)[^\r\n]*)\r\u001b\[K/g)].map(([, line = '']) => line);
 
     expect(exitCode).toBe(0);
     expect(drawn.join('\n')).toMatch(/archived 1100\/1100, [^]*deleted \d+\/1100, [\d.]+\/s/);
@@ -169,10 +169,10 @@ describe('license apply', () => {
       NO_COLOR: '1',
     };
     const { exitCode, output } = await on('chatelaine license apply roster.csv --yes', { home, env });
-    const [, drawn = ''] = /\r?(\[#+\.*\] licenses \d+\/20, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
+    const [, drawn = ''] = /\r?(licenses \d+\/20, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
 
     expect(exitCode).toBe(0);
-    expect(drawn.length).toBeGreaterThan(30);
+    expect(drawn).not.toBe('');
     expect(drawn.length).toBeLessThan(80);
     expect(shown(output)).not.toContain('licenses ');
     expect(shown(output)).toContain('20 created');
