@@ -57,18 +57,7 @@ describe('a line that repeats what was typed has every option', () => {
   });
 });
 
-/** Options that each place of a line is tried with: of the run, and of the command. */
-const beside = '--sandbox --timeout 7s --no-header --retries 3';
-
 describe('the places that print one', () => {
-  test.each<[line: string, printed: string]>([
-    ["archive pull '#general' --both --since 1d", 'archive pull DIR --both --since 1d BESIDE --channel general'],
-  ])('%s', async (line, printed) => {
-    const { run } = await openSandbox();
-    const ran = await run(`${line} ${beside}`, { home: emptyHome(), bare: true });
-    expect(ran.stderr.replace(/\s+/g, ' ')).toContain(`chatelaine ${printed.replace('BESIDE', beside)}`);
-  });
-
   test('license apply, before anything was sent and after', async () => {
     for (const after of ['GET', 'POST']) {
       const stop = new AbortController();
@@ -95,13 +84,5 @@ describe('the places that print one', () => {
     const dry = `--header-line 1 --app-code 4711 -n --exit-code -o json --write-plan ${plan}`;
     const ran = await run(`license apply - ${options} ${dry}`, { stdin: 'remote_user,size_allowance\nada,4\n' });
     expect(ran.stderr).toContain(`chatelaine license apply ${options} --plan ${plan}\n`);
-  });
-
-  test('archive pull with another selection', async () => {
-    const { run } = await openSandbox();
-    const folder = join(emptyHome(), 'a');
-    await run(`archive pull ${folder} --channel general --since 2026-01-01`);
-    const ran = await run(`archive pull ${folder} --channel kitchen --since 2026-01-01 --both --timeout 7s`);
-    expect(ran.stderr).toContain(`chatelaine archive pull ${folder} --both --timeout 7s\n`);
   });
 });

@@ -27,10 +27,6 @@ const rawOptions = {
   field: { ...textField('NAME=JSON', 'A parameter as JSON: a number, true, a list'), short: 'F', many: true },
   input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each response' },
-} as const satisfies Fields;
-
-/** Pages of the chat are those of messages fetch. */
-const pageOptions = {
   paginate: flagField('GET only: follow the next pages of a list, and print them one after the other'),
 } as const satisfies Fields;
 
@@ -71,7 +67,7 @@ function rawCommand(
   return command({
     about: [...rawRules, about],
     args: rawArguments,
-    options: service === 'licensing' ? { ...rawOptions, ...pageOptions } : rawOptions,
+    options: rawOptions,
     examples,
     rules: [
       { option: 'include', excludes: ['jq'] },
@@ -89,7 +85,7 @@ function rawCommand(
   });
 }
 
-type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions> & Values<typeof pageOptions>;
+type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 
 /** @throws Failure usage */
 async function rawRequest(
@@ -99,6 +95,8 @@ async function rawRequest(
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
+  if (paginate && service === 'chat')
+    throw usage('--paginate follows a next, and the chat names none', 'messages fetch --all reads every message.');
   const { query, ...at } = typedPath(service, path);
   const pairs = pairsOf(values);
   if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
