@@ -137,11 +137,11 @@ test('each field of a message is printed as it was sent', async () => {
   expect(named.stdout).toBe(`${JSON.stringify(message)}\n`);
 });
 
-test('each field of the answer is printed by api chat', async () => {
+test('each field of the answer is printed with --envelope', async () => {
   const service = fakeService();
   answersMessage(service);
 
-  const { exitCode, stdout } = await run(service, 'api chat GET messages -f anchor=42 -f num_before=0 -f num_after=0');
+  const { exitCode, stdout } = await run(service, `${fetchOne} --envelope -o json`);
 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ ...envelope, messages: [message] });

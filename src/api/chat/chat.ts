@@ -8,7 +8,7 @@ import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import type { Answer } from '../http/answer.ts';
-import { type CallLimits, type MessageQuery, pageOf } from './chat-messages.ts';
+import { type CallLimits, type MessagePage, type MessageQuery, pageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload, type Keep } from './uploads.ts';
 import { accept, acceptOnce, objectIn, refusal, refuseMissingRoute, rowsIn, withinUrl } from './chat-answer.ts';
@@ -31,6 +31,12 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     organization: async (): Promise<string | undefined> => (await facts()).organization,
     /** GET /messages, one request, sorted by id. */
     messages: async (query: MessageQuery, limits?: CallLimits) => pageOf(await ask(query, limits)),
+    /** The answer of one such request, whole, and what is read of it. */
+    envelope: async (query: MessageQuery): Promise<{ readonly body: JsonObject; readonly page: MessagePage }> => {
+      const answer = await ask(query);
+      const { body } = answer;
+      return { body: isObject(body) ? body : {}, page: pageOf(answer) };
+    },
     upload: <R>(upload: UploadPath, maxBytes: number, keep: Keep<R>) =>
       fetchUpload(send, sendUnauthenticated, upload, maxBytes, keep),
     /** The settings of the account; undefined where the server does not tell them. Leaves no event queue behind. */

@@ -1,15 +1,17 @@
 import { utcText } from '../../core/moment.ts';
 import { messageLink } from '../../schema/link.ts';
-import { fetchMessages } from '../../jobs/messages/fetch-messages.ts';
+import { usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { refuseHiddenChannels } from '../../jobs/topic/find-channel.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
-import { textField } from '../../schema/field.ts';
+import { flagField, textField } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Services } from '../context.ts';
+import type { Accounts, Disk, Invocation, Services } from '../context.ts';
 import type { TimeParts } from '../typed-time.ts';
 import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
@@ -30,7 +32,13 @@ export default command({
       'A link of the web app, complete or from # on: its conversation, from the linked message on',
     ),
   },
-  options: selectionOptions,
+  options: {
+    ...selectionOptions,
+    envelope: {
+      ...flagField('With -o json: the complete response of one request, with anchor and found_newest'),
+      rare: 'fetching',
+    },
+  },
   examples: [
     "chatelaine messages fetch '#narrow/channel/1-general/topic/Lunch'",
     'chatelaine messages fetch --channel general --topic lunch --raw-content',
@@ -40,8 +48,9 @@ export default command({
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
 
-  rows: messagesOf,
+  run: ({ envelope, ...values }, context) => (envelope ? answerTo(values, context) : messagesOf(values, context)),
 
+  result: 'one or rows',
   fields: [...messageFields, 'time', 'url'],
 
   show: {
@@ -61,7 +70,7 @@ export default command({
 });
 
 type FetchValues = Parameters<typeof selectionOf>[0];
-type FetchParts = Services & Accounts & TimeParts;
+type FetchParts = Services & Accounts & TimeParts & Invocation & Disk;
 
 async function* messagesOf(values: FetchValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);
@@ -86,4 +95,19 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   // Says that the default limit may have cut the result.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
     context.conclude(`only the newest ${range.limit} messages are shown; --limit N or --all shows more`);
+}
+
+/** The answer in the place of a message: it is printed as JSON alone. */
+async function answerTo(values: FetchValues, context: FetchParts): Promise<{ message: JsonObject; site: string }> {
+  const { output, fields } = context.options;
+  if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
+  if (fields !== undefined)
+    throw usage('--fields selects fields of messages, and --envelope prints the complete response', 'Use --jq.');
+  const selection = selectionOf(values, await factsFor(values, context), context);
+  const chat = context.chat();
+  const { body, end } = await fetchEnvelope(chat, selection, context.warn).catch(async (cause: unknown) => {
+    throw await withNearNames(cause, selection.narrow, chat);
+  });
+  context.record.untilWritten(end);
+  return { message: body, site: '' };
 }

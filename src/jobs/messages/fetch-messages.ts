@@ -1,15 +1,16 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { RawMessage, MessagePage } from '../../api/chat/chat-messages.ts';
+import type { RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Fields } from '../../schema/field.ts';
-import { messageParameters } from '../../schema/messages.ts';
-import type { MessageSelection } from '../../schema/selection.ts';
+import { maxMessages, messageParameters } from '../../schema/messages.ts';
+import type { MessageSelection, Range } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
-import { messagesByIds, type MessageChat } from './messages-by-ids.ts';
+import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
-import { changedView } from './places.ts';
+import { changedView, refuseIgnored } from './places.ts';
 
 /**
  * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a
@@ -68,6 +69,42 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
   return new Failure('rejected', `${server} ignored: ${reasons.join(', ')}`, {
     hint: 'The messages are shown as the server sent them. Omit the option, or update the chat server.',
   });
+}
+
+/**
+ * The whole answer of one request, and `end` for when it is written: it warns and throws as `fetchMessages` does.
+ * @throws Failure usage where it takes several; unavailable for an ignored selection
+ */
+export async function fetchEnvelope(
+  chat: Pick<ChatApi, 'envelope' | 'level'>,
+  selection: MessageSelection,
+  warn: (text: string) => void,
+): Promise<{ readonly body: JsonObject; readonly end: () => Promise<void> }> {
+  const { narrow, form, range } = selection;
+  const remarks = openRemarks(selection);
+  const query = { ...form, narrow };
+  const { body, page } = await chat.envelope({ ...query, ...requestOf(range, query) });
+  remarks.add(refuseIgnored(page));
+  return { body, end: () => remarks.end(chat, warn) };
+}
+
+/** The one request of a range. @throws Failure usage where there may be more */
+function requestOf(range: Range, query: MessageQuery): MessageQuery {
+  if (range.kind === 'request') {
+    const { kind: _, ...request } = range;
+    return request;
+  }
+  if (range.kind === 'ids' && portions(range.ids, query).length === 1) return { message_ids: range.ids };
+  if (range.kind === 'newest' && range.limit <= maxMessages)
+    return { anchor: 'newest', num_before: range.limit, num_after: 0 };
+  if (range.kind === 'pages' && range.limit !== undefined && range.limit <= maxMessages) {
+    const { kind: _, limit, ...place } = range;
+    return { ...place, num_before: 0, num_after: limit };
+  }
+  throw usage(
+    '--envelope prints the response of one request, but this selection needs several',
+    `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
+  );
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */

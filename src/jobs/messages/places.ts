@@ -57,7 +57,7 @@ function strayed(message: RawMessage): Failure {
 export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
 
 /** The page, unless its server says that it ignored what selects. @throws Failure unavailable */
-function refuseIgnored(page: MessagePage): MessagePage {
+export function refuseIgnored(page: MessagePage): MessagePage {
   const names = ['narrow', 'message_ids'].filter((name) => page.ignored.includes(name));
   if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`);
   return page;

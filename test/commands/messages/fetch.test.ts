@@ -430,17 +430,71 @@ test('a page without messages says all the same what the plan cuts, and what the
   ]);
 });
 
-test('-o yaml keeps integers of any length', async () => {
-  const long = '1180591620717411303424';
-  const service = fakeService();
-  const answer = { ...done, anchor: newest, found_newest: true, found_oldest: true, history_limited: false };
-  const text = JSON.stringify({ ...answer, messages: [{ id: 1, content: 'x', sent: 0 }] });
-  const query = { anchor: 'newest', num_before: '5', num_after: '0' };
-  service
-    .expect({ method: 'GET', path: '/api/v1/messages', query })
-    .reply(200, text.replace('"sent":0', `"sent":${long}`));
+describe('--envelope', () => {
+  test.each<[string, Query]>([
+    ['--num-before 2 --anchor 7', { anchor: '7', num_before: '2', num_after: '0' }],
+    ['--limit 5', { anchor: 'newest', num_before: '5', num_after: '0' }],
+    ['--anchor 7 --limit 5', { anchor: '7', num_before: '0', num_after: '5' }],
+    ['--ids 1,2', { message_ids: '[1,2]' }],
+  ])('%s: the whole answer of that one request', async (line, query) => {
+    const service = fakeService();
+    page(service, query, { ids: [2, 1], more: { anchor: 7, found_anchor: true, later: { a: [] } } });
 
-  expect((await run(service, 'messages fetch --limit 5 -o yaml')).stdout).toMatch(new RegExp(`sent"?: ${long}`));
+    const { exitCode, stdout } = await run(service, `messages fetch ${line} --envelope -o json`);
+
+    service.done();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ result: 'success', anchor: 7, found_anchor: true, found_newest: false, later: { a: [] } },
+      messages: [{ id: 2 }, { id: 1 }],
+    });
+  });
+
+  test.each(['--envelope -o json', '-o yaml'])('%s: integers of any length are kept', async (words) => {
+    const long = '1180591620717411303424';
+    const service = fakeService();
+    const answer = { ...done, anchor: newest, found_newest: true, found_oldest: true, history_limited: false };
+    const text = JSON.stringify({ ...answer, messages: [{ id: 1, content: 'x', sent: 0 }] });
+    const query = { anchor: 'newest', num_before: '5', num_after: '0' };
+    service
+      .expect({ method: 'GET', path: '/api/v1/messages', query })
+      .reply(200, text.replace('"sent":0', `"sent":${long}`));
+
+    expect((await run(service, `messages fetch --limit 5 ${words}`)).stdout).toMatch(new RegExp(`sent"?: ${long}`));
+  });
+
+  test('jq sees the answer', async () => {
+    const service = fakeService();
+    page(service, { anchor: 'newest', num_before: '5', num_after: '0' }, { ids: [1], oldest: true });
+
+    expect((await run(service, 'messages fetch --limit 5 --envelope --jq .found_oldest')).stdout).toBe('true\n');
+  });
+
+  test.each([
+    ['--all -o json', /response of one request/],
+    ['--since 2d -o json', /response of one request/],
+    ['--limit 5001 -o json', /response of one request/],
+    [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /response of one request/],
+    ['--limit 5 -o csv', /one JSON document/],
+    ['--limit 5', /one JSON document/],
+    ['--limit 5 --fields id -o json', /selects fields of messages/],
+  ])('%s is refused, and nothing is sent', async (line, why) => {
+    const service = fakeService();
+
+    const { exitCode, stderr } = await run(service, `messages fetch ${line} --envelope`);
+
+    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).toMatch(why);
+  });
+
+  test('an ignored narrow shows nothing', async () => {
+    const service = fakeService();
+    const query = { anchor: 'newest', num_before: '5', narrow: '[{"operator":"channel","operand":"general"}]' };
+    page(service, { ...query, num_after: '0' }, { ids: [1], more: { ignored_parameters_unsupported: ['narrow'] } });
+
+    const ran = await run(service, 'messages fetch --channel general --limit 5 --envelope -o json');
+    expect(ran).toMatchObject({ exitCode: 7, stdout: '' });
+  });
 });
 
 describe('--ids', () => {
