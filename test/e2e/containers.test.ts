@@ -19,11 +19,11 @@ test(
     let posts = 0;
     const { env, sandbox } = await openService({
       log: ({ method }) => {
-        if (method === 'POST' && (posts += 1) === 10) kill();
+        if (method === 'POST' && (posts += 1) === 5) kill();
       },
     });
     const home = temporaryHome();
-    const users = Array.from({ length: 40 }, (_unused, index) => `user-${index}`);
+    const users = Array.from({ length: 14 }, (_unused, index) => `user-${index}`);
     writeFileSync(
       join(home, 'roster.csv'),
       ['remote_user,size_allowance', ...users.map((user) => `${user},3`), ''].join('\n'),

@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs } from '../helpers/needs.ts';
-import { openService, start, temporaryHome, type Done } from './program.ts';
+import { openService, start, storeProfiles, temporaryHome, type Done } from './program.ts';
 
 describe('processes that share a ledger', needs('postgresql'), () => {
   let cluster: Cluster;
@@ -21,19 +21,11 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     const env = { CHATELAINE_LEDGER: cluster.url };
     expect((await start('ledger init', { env }).ended).code).toBe(0);
     await cluster.query(madeLongAgo);
-    const { base_url, apps } = sandbox.licensing;
+    const { apps } = sandbox.licensing;
     const rows = Array.from({ length: 24 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
     const machines = [0, 1].map(() => {
       const home = temporaryHome();
-      const profiles = { version: 1, profiles: Object.fromEntries(apps.map(profileAt(base_url))) };
-      const keys = apps.map(({ app_code, api_key }) => [`app-${app_code}`, { origin: base_url, api_key }] as const);
-      const folder = join(home, '.config/chatelaine');
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      for (const [name, content] of [
-        ['config', profiles],
-        ['credentials', { version: 1, keys: Object.fromEntries(keys) }],
-      ] as const)
-        writeFileSync(join(folder, `${name}.json`), JSON.stringify(content), { mode: 0o600 });
+      storeProfiles(home, sandbox.licensing);
       const text = ['remote_user,app_code,size_allowance', ...rows.map((row) => `${row},4`), ''].join('\n');
       writeFileSync(join(home, 'roster.csv'), text);
       return () => start('license apply roster.csv -o ndjson --settle 600ms', { env, home, stdin: null });
@@ -55,8 +47,3 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect(ended[1]?.stdout).toContain('"status":"created"');
   });
 });
-
-const profileAt =
-  (base_url: string) =>
-  ({ app_code }: { readonly app_code: number }) =>
-    [`app-${app_code}`, { kind: 'licensing', base_url, app_code }] as const;

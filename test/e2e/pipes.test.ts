@@ -6,7 +6,7 @@ import { sampleOf } from '../helpers/extent.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { openService, shell, temporaryHome, type Done } from './program.ts';
+import { openService, shell, storeProfiles, temporaryHome, type Done } from './program.ts';
 
 /** What a program in a pipe owes to its neighbours. */
 
@@ -92,17 +92,15 @@ describe('a reader that goes away', () => {
 });
 
 test('bash runs what a dry run prints, with the keys of two stored profiles', needs('curl', 'shell'), async () => {
-  const { sandbox, env } = await openService();
+  const { sandbox } = await openService();
   const home = temporaryHome();
   const [ours, others] = sandbox.licensing.apps;
+  storeProfiles(home, sandbox.licensing);
   const rows = [ours, others].map(({ app_code }, index) => `piped-${index},${app_code},3`);
   writeFileSync(join(home, 'roster.csv'), ['remote_user,app_code,size_allowance', ...rows].join('\n'));
-  const login = `chatelaine auth login licensing --base-url ${env['CHATELAINE_BASE_URL'] ?? ''} --api-key-stdin`;
   const script = [
     'set -e -o pipefail; export -f chatelaine',
-    `echo ${ours.api_key} | ${login} --app-code ${ours.app_code} --name ours`,
-    `echo ${others.api_key} | ${login} --app-code ${others.app_code} --name the.others`,
-    'chatelaine license apply roster.csv -p ours --dry-run -o curl | bash -eu',
+    `chatelaine license apply roster.csv -p app-${ours.app_code} --dry-run -o curl | bash -eu`,
   ];
   const { code, stdout, stderr } = await shell(script.join('\n'), { home }).ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });

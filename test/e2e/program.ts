@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
@@ -117,6 +117,18 @@ export function temporaryHome(): string {
   mkdirSync(join(home, 'tmp'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   return home;
+}
+
+/** Stores a profile for each application, with its key, as auth login does: `app-4711`. */
+export function storeProfiles(home: string, { base_url, apps }: Sandbox['licensing']): void {
+  const folder = join(home, '.config/chatelaine');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const named = <T>(valueOf: (app: (typeof apps)[number]) => T) =>
+    Object.fromEntries(apps.map((app) => [`app-${app.app_code}`, valueOf(app)]));
+  const profiles = named(({ app_code }) => ({ kind: 'licensing', base_url, app_code }));
+  const keys = named(({ api_key }) => ({ origin: base_url, api_key }));
+  for (const [name, content] of Object.entries({ config: { profiles }, credentials: { keys } }))
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ version: 1, ...content }), { mode: 0o600 });
 }
 
 /** A sandbox in the test's own process, and the environment that points to it. */

@@ -122,7 +122,7 @@ describe('a request loads undici, and of the formats only its own', () => {
   test('an expression of jq is run by a file of its own', async () => {
     const { files } = await load('license list -o json --jq .');
     expect(files).toContain('dist/jq-worker.cjs');
-    expect((await load('license list -o json')).files).not.toContain('dist/jq-worker.cjs');
+    expect((await load('license list -o ndjson')).files).not.toContain('dist/jq-worker.cjs');
   });
 });
 
