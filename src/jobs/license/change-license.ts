@@ -70,7 +70,8 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   };
   for (let unanswered = 0; ; unanswered += 1) {
     const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
-    const { value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    const { id, value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    if (!lost) await places.store.recorded(id);
     if (!(value instanceof Failure)) return value;
     if (!lost || value.isInterruption || signal.aborted) throw value;
     const settling = places.settle(lost, look, endOf(change));
