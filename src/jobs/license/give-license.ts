@@ -1,10 +1,11 @@
 import type { License } from '../../api/licensing/license.ts';
+import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { caseOf, type Case } from './case.ts';
 import { createdInWords, openInWords, similarTo } from './case-words.ts';
 import { Giving } from './give.ts';
 import { RunState, type GivePorts } from './give-ports.ts';
-import { outcomeOf, recordEnd, type CaseOutcome } from './row-results.ts';
+import { concludeCase, type RowEnd, type RowResult } from './row-results.ts';
 
 interface GivingOne extends Omit<GivePorts, 'several' | 'state' | 'agree' | 'concurrency' | 'names'> {
   /** Rejects where a person does not want another license; elsewhere it is a warning. */
@@ -12,8 +13,11 @@ interface GivingOne extends Omit<GivePorts, 'several' | 'state' | 'agree' | 'con
 }
 
 /** `failure`: to throw once the license is printed. */
-interface GivenLicense extends CaseOutcome {
+interface GivenLicense {
+  readonly status: RowResult['status'];
   readonly license: License;
+  readonly size_allowance_before: number | null;
+  readonly failure: Failure | undefined;
   /** The licenses of a user for whom one was created, where there are several. */
   readonly all: readonly License[];
 }
@@ -25,29 +29,36 @@ interface GivenLicense extends CaseOutcome {
  */
 export async function giveLicense(asked: LicenseFields, one: GivingOne): Promise<GivenLicense> {
   const state = new RunState(one.signal);
-  const { signal, agree, warn, history, lookups } = one;
+  const { signal, agree, warn } = one;
   const several: GivePorts['several'] = new Map();
   const say = agree && ((before: Case) => sayBefore(before, agree, warn));
   const ports: GivePorts = { ...one, concurrency: 1, names: 'all forms', agree: say, several, state };
-  let outcome: CaseOutcome | undefined;
+  let ended: RowEnd | undefined;
+  let unread: Failure | undefined;
   const giving = new Giving(ports, {
     answered: () => undefined,
-    async end(ended, end) {
-      outcome = await outcomeOf(ended, end, (license) => lookups.whyNoKey(asked, license));
-      await recordEnd(ended, end, history);
+    async end(last, end) {
+      ended = await concludeCase(last, end, one);
+      if ('unread' in end) unread = end.unread;
     },
   });
   await giving.run([caseOf(asked)]);
   const { stopped } = state;
-  const { license, failure, warning, unread } = outcome ?? {};
-  if (warning !== undefined) warn(warning);
-  if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');
+  const { status, license, size_allowance_before } = ended?.result ?? {};
+  if (!status || !license) throw ended?.failure ?? stopped ?? new Error('neither a license nor a failure');
   if (unread && !unread.isInterruption)
     warn(`according to the server the license was created, but this could not be confirmed: ${unread.message}`);
   // What is printed is printed; a signal that came after it changes nothing.
   const afterwards = signal.aborted || unread ? undefined : stopped;
   const interruption = unread?.isInterruption ? unread : undefined;
-  return { ...outcome, license, all: several.get(asked) ?? [], failure: failure ?? interruption ?? afterwards };
+  const failure = ended?.failure ?? interruption ?? afterwards;
+  return {
+    status,
+    license,
+    size_allowance_before: size_allowance_before ?? null,
+    failure,
+    all: several.get(asked) ?? [],
+  };
 }
 
 /** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */

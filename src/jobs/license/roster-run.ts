@@ -9,7 +9,7 @@ import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
 import type { Plan, PlannedRow } from './plan.ts';
-import { outcomeOf, recordEnd, resultOf, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
+import { concludeCase, resultOf, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
 
 export interface Applying extends GivePorts {
   /** Counts the rows that need no more work. */
@@ -103,18 +103,12 @@ class RosterReport implements GiveReport {
   }
 
   async end(ended: Case, end: End): Promise<void> {
-    const { lookups, warn, history, progress } = this.#applying;
     const one = this.#withOwnKey(ended);
-    const { asked } = one;
-    const outcome = await outcomeOf(one, end, (license) => lookups.whyNoKey(asked, license));
-    const { status, license = null, failure, warning, size_before = null } = outcome;
-    if (warning !== undefined) warn(warning);
-    await recordEnd(one, end, history);
+    const concluded = await concludeCase(one, end, this.#applying);
     const isUnread = !('why' in end) && !end.licenses;
-    if (isUnread && status === 'created') this.#accepted.push(end.unread);
-    if (!answerOf(one)) progress.step();
-    const result = resultOf(asked, status, license, failure?.message, size_before);
-    this.ready.put(asked, { result, failure });
+    if (isUnread && concluded.result.status === 'created') this.#accepted.push(end.unread);
+    if (!answerOf(one)) this.#applying.progress.step();
+    this.ready.put(one.asked, concluded);
   }
 
   /** An answered key that several users have is nobody's. */

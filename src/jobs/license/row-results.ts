@@ -9,61 +9,49 @@ import { answeredLicense, answerOf, type Case, type End, type Unmet } from './ca
 import { failureOf, inWords, storedInWords } from './case-words.ts';
 import { fatalKinds } from './give-ports.ts';
 import type { LicenseHistory } from './history.ts';
+import type { Lookups } from './lookups.ts';
 
-export interface CaseOutcome {
-  readonly status: End['outcome'];
-  /** What was answered is always printed. */
-  readonly license?: License | undefined;
-  readonly failure?: Failure | undefined;
-  readonly warning?: string | undefined;
-  /** Of a license that was resized; undefined also where the list did not tell it. */
-  readonly size_before?: number | undefined;
-  /** Why no list confirms what was answered. */
-  readonly unread?: Failure | undefined;
+interface ConcludePorts {
+  readonly lookups: Pick<Lookups, 'whyNoKey'>;
+  readonly history: Pick<LicenseHistory, 'record'>;
+  readonly warn: (text: string) => void;
 }
 
-/** @param whyNoKey why a listed license has no key that can be printed: it is met, and the run fails all the same */
-export async function outcomeOf(
-  one: Case,
-  end: End,
-  whyNoKey: (license: License) => Promise<Failure | undefined>,
-): Promise<CaseOutcome> {
-  const outcome = wholeOutcomeOf(one, end);
-  const { license } = outcome;
-  const answered = answerOf(one)?.license;
-  const failure = license && license.key !== answered?.key ? await whyNoKey(license) : undefined;
-  if (!failure) return outcome;
-  // The answered key is printed where the list shows no key.
-  const own = answeredLicense(one);
-  if (own && !('why' in end)) return { ...outcome, license: own, warning: undefined };
-  return { ...outcome, license: undefined, failure: outcome.failure ?? failure };
-}
-
-function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
+/** The result of a case, and its failure: a license that is met, and whose key cannot be printed, has one too. */
+export async function concludeCase(one: Case, end: End, { lookups, history, warn }: ConcludePorts): Promise<RowEnd> {
   const { asked, last } = one;
+  const [answered, own] = [answerOf(one)?.license, answeredLicense(one)];
+  const unmet = unmetOf(end, own);
+  let failure = unmet && failureOf(one, unmet);
+  let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
+  let warning = unmet ? undefined : warningOf(one, end);
+  const noKey = license && license.key !== answered?.key ? await lookups.whyNoKey(asked, license) : undefined;
+  if (noKey && own && !unmet) [license, warning] = [own, undefined];
+  else if (noKey) [license, failure] = [undefined, failure ?? noKey];
+  if (warning !== undefined) warn(warning);
+  await recordEnd(one, end, history);
+  const size_before = end.outcome === 'resized' && last?.listed ? sizeOf(last.listed) : undefined;
+  const status = (unmet ?? end).outcome;
+  return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
+}
+
+/** One key that was answered for several users is nobody's until a list says whose. */
+function unmetOf(end: End, own: License | undefined): Unmet | undefined {
+  if ('why' in end) return end;
+  return end.licenses || own ? undefined : { do: 'end', outcome: 'unknown', why: { is: 'stopped' } };
+}
+
+function warningOf(one: Case, end: End): string | undefined {
   const answer = answerOf(one);
-  const { license: answered, license_is } = answer ?? {};
-  const unmet = (unknown: Unmet): CaseOutcome => ({
-    status: unknown.outcome,
-    license: license_is === 'as asked' ? answered : unknown.license,
-    failure: failureOf(one, unknown),
-  });
-  if ('why' in end) return unmet(end);
-  const { outcome: status, license, licenses, unread, storedAs } = end;
-  // One key that was answered for several users is nobody's until a list says whose.
-  if (!licenses && license_is !== 'as asked') return unmet({ do: 'end', outcome: 'unknown', why: { is: 'stopped' } });
-  const size_before = status === 'resized' ? last?.listed && sizeOf(last.listed) : undefined;
-  const warning = storedAs === undefined ? undefined : storedInWords(asked, storedAs);
-  if (license_is === 'as asked' && answered?.key === license.key)
-    return { status, license: answered, size_before, unread, warning };
-  if (!answer || answered?.key === undefined || answered.key === license.key)
-    return { status, license, size_before, warning };
-  const listed = `but lists one whose key ends with ${license.key?.slice(-4) ?? ''}: the listed one counts`;
-  return { status, license, size_before, warning: `${notShown(answer, asked).message}, ${listed}` };
+  if (answer?.license?.key !== undefined && answer.license.key !== end.license?.key) {
+    const listed = `but lists one whose key ends with ${end.license?.key?.slice(-4) ?? ''}: the listed one counts`;
+    return `${notShown(answer, one.asked).message}, ${listed}`;
+  }
+  return 'storedAs' in end && end.storedAs !== undefined ? storedInWords(one.asked, end.storedAs) : undefined;
 }
 
 /** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
-export async function recordEnd(one: Case, end: End, { record }: Pick<LicenseHistory, 'record'>): Promise<void> {
+async function recordEnd(one: Case, end: End, { record }: ConcludePorts['history']): Promise<void> {
   const { asked, sent } = one;
   if (end.outcome === 'failed' || !sent) return;
   const { remote_user, app_code, size_allowance } = asked;
