@@ -3,13 +3,13 @@
  * file for each run, to which that run alone appends until it has ended, and the locks of users.
  */
 import { join } from 'node:path';
-import { inSequence, once } from '../../core/batch.ts';
+import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { constants, readdirSync, stat, type FileHandle } from '../../core/outside.ts';
 import { removing } from '../../core/shell-word.ts';
-import { ifThere, openFile, remove, storageFailure, writePrivate } from '../disk/files.ts';
+import { ifThere, openFile, orFailure, remove, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
 import { readPrivateBytes, writableState } from '../disk/private.ts';
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
@@ -40,7 +40,6 @@ export class RunFiles implements WritePlace {
   /** The file of which each of its locks is a link. */
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
-  readonly #inTurn = inSequence();
   #handle: FileHandle | undefined;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
@@ -123,8 +122,12 @@ export class RunFiles implements WritePlace {
     return { record, owner: head.owner, inode, size };
   }
 
+  /** One call after the other: lines that come together are one. */
   append(lines: readonly WriteLine[]): Promise<void> {
-    return this.#change(() => this.#appendAll(lines));
+    const time = this.#host.clock.now();
+    const text = lines.map((line) => summedLine({ ...line, time })).join('');
+    const appending = async (): Promise<void> => appendSynced((this.#handle ??= await this.#open()), text);
+    return orFailure(`write ${this.#own}`, appending(), writableState);
   }
 
   /** Others may have written the file too; of a run that has ended, an end of what was under way is written once. */
@@ -150,27 +153,11 @@ export class RunFiles implements WritePlace {
     if (this.#handle && left.size === 0) await remove(this.#own);
   }
 
-  async #appendAll(lines: readonly WriteLine[]): Promise<void> {
-    this.#handle ??= await this.#open();
-    const time = this.#host.clock.now();
-    await appendSynced(this.#handle, lines.map((line) => summedLine({ ...line, time })).join(''));
-  }
-
   async #open(): Promise<FileHandle> {
     const { run, command } = this.#run;
     const { owner } = await this.#draft();
     await writePrivate(this.#own, summedLine({ record: version, run, command, owner }));
     return openFile(this.#own, constants.O_WRONLY | constants.O_APPEND);
-  }
-
-  #change(work: () => Promise<void>): Promise<void> {
-    return this.#inTurn(async () => {
-      try {
-        await work();
-      } catch (cause) {
-        throw storageFailure(`cannot write ${this.#own}`, cause, writableState);
-      }
-    });
   }
 
   get #own(): string {

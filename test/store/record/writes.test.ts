@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
 import { openRunFiles } from '../../../src/store/record/open-run-files.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
-import { sleptClock } from '../../helpers/clock.ts';
+import { alarmByHand, sleptClock } from '../../helpers/clock.ts';
 import { failureOf, place, type Place } from '../place.ts';
 
 const origin = 'https://here.test';
@@ -16,7 +16,7 @@ const creation: AskedWrite = { kind: 'creation', size_allowance: 4, licenses: 0,
 let runs = 0;
 
 /** The writes of another run of that machine, which is closed after the test. */
-async function openRun(host: Place, { notes = [] as string[] } = {}): Promise<LicenseWrites> {
+async function openRun(host: Place, { notes = [] as string[], alarm = realAlarm } = {}): Promise<LicenseWrites> {
   runs += 1;
   const token = `run${runs}`;
   const local = await openRunFiles(origin, token, { run: `R${runs}`, command: 'license apply' }, host, () => undefined);
@@ -29,7 +29,7 @@ async function openRun(host: Place, { notes = [] as string[] } = {}): Promise<Li
     elapsed,
     random,
     sleep: clock.sleep,
-    alarm: realAlarm,
+    alarm,
     say,
   });
   onTestFinished(() => writes.close());
@@ -131,6 +131,52 @@ test('what was answered is open for the very name, until somebody sees it shown'
   await next.end(open?.id ?? '', { is: 'shown' });
   expect(await next.known(ada)).toEqual({ pending: [], open: undefined });
   expect(filesOf(host, '.run')).toEqual([]);
+});
+
+describe('the end of what was answered', () => {
+  const answered = { is: 'answered', status: 201, key_end: '2FCA' } as const;
+  const ben: UserName = { ...ada, remote_user: 'ben' };
+
+  /** Begins a write of ada under her lock, and ends it; `lines`: what is on disk. */
+  async function answeredOnce() {
+    const host = at(1000);
+    const { alarm, ring } = alarmByHand(20);
+    const run = await openRun(host, { alarm });
+    const lock = await run.lockNow([ada]);
+    const id = run.newId();
+    await run.begin({ id, users: [ada], asked: creation });
+    const ended = run.end(id, answered);
+    const lines = (): string[] =>
+      readFileSync(filesOf(host, '.run')[0] ?? '', 'utf8')
+        .split('\n')
+        .slice(1, -1);
+    return { host, run, id, lock, ended, lines, ring };
+  }
+
+  test('comes with the line of the next write', async () => {
+    const { run, ended, lines } = await answeredOnce();
+    expect(lines()).toHaveLength(1);
+    await run.begin({ id: run.newId(), users: [ben], asked: creation });
+    await ended;
+    expect(lines().map((line) => Object.keys(jsonIn(line)?.value as object)[0])).toEqual(['begin', 'end', 'begin']);
+  });
+
+  test('comes alone after 20 ms, and only then the user is unlocked', async () => {
+    const { host, lock, ended, lines, ring } = await answeredOnce();
+    const released = lock?.release();
+    const other = await openRun(host);
+    expect(await other.lockNow([ada])).toBeUndefined();
+    ring();
+    await Promise.all([ended, released]);
+    expect(lines()).toHaveLength(2);
+    expect(await other.lockNow([ada])).toBeDefined();
+  });
+
+  test('comes at once where its key is to be printed', async () => {
+    const { run, id, lines } = await answeredOnce();
+    await run.recorded(id);
+    expect(lines()).toHaveLength(2);
+  });
 });
 
 test('a pending write of a run that has ended counts until its own n times its settle is over', async () => {
