@@ -71,14 +71,6 @@ test.each([
   expect(dry.exitCode).toBe(code);
 });
 
-test('an archive of another selection is refused in a dry run too', async () => {
-  const { run } = await openSandbox();
-  const home = emptyHome();
-  await run(`archive pull ${home}/kept --channel general --topic lunch`, { home });
-  const { exitCode, error } = await run(`archive pull ${home}/kept --channel general -n -o json`, { home });
-  expect([exitCode, error?.message]).toEqual([2, expect.stringContaining('was started with another selection')]);
-});
-
 /**
  * These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to
  * keep.

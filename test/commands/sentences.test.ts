@@ -45,8 +45,6 @@ describe('messages fetch', () => {
   );
 
   test.each([
-    [154, '1003', 6, 'chatelaine: the server (level 154) ignored: include_anchor (needs level 155)'],
-    [154, 'first_unread', 6, 'chatelaine: the server (level 154) ignored: include_anchor (needs level 155)'],
     [155, '1003', 0, undefined],
     [155, 'first_unread', 0, undefined],
   ])('--no-include-anchor at level %i (--anchor %s) is exit %i', async (level, anchor, exit, said) => {

@@ -93,9 +93,7 @@ export default command({
   dryRun: ['rows'],
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
-    const { options, say, note, warn, signal, terminal } = context;
-    if (to === undefined && output === 'html' && terminal.isShown())
-      throw usage('a terminal does not show html', `Give --to FILE: ${context.again({ to: 'messages.html' })}`);
+    const { options, say, note, warn, signal } = context;
     if (options.typed?.has('fields') && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);

@@ -2,7 +2,7 @@ import { usage } from '../../core/failure.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
-import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
+import { otherAccount, otherAccounts, type Puller } from '../../jobs/archive/pull-order.ts';
 import { countChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../schema/selection.ts';
@@ -10,7 +10,7 @@ import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { countMessages } from '../../store/archive/archive.ts';
-import { limitedHistory } from '../../store/archive/archive-head.ts';
+import { limitedHistory, readHead } from '../../store/archive/archive-head.ts';
 import { flagField, textField, withEach, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
@@ -112,15 +112,10 @@ async function* pullAll(values: PullValues, context: PullContext) {
   const channels = await channelFolders(context.chat(), values.folder);
   const folders = channels.map(({ folder }) => folder);
   const base = await baseOf(folders, values, context);
-  const said = new Set<string>();
-  const note = (text: string): void => {
-    if (!said.has(text)) context.note(text);
-    said.add(text);
-  };
   let files = 0;
   yield* pullChannels(channels, context, async ({ stream_id, folder }, warn) => {
     const own = { ...values, channel: [`id:${stream_id}`], folder };
-    const { unkept, ...row } = await pullFolder(own, { ...context, note, warn }, base);
+    const { unkept, ...row } = await pullFolder(own, { ...context, warn }, base);
     files += unkept;
     return row;
   });
@@ -175,7 +170,8 @@ async function pullFolder(
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
   };
-  if (context.options.dry_run) return { folder, ...(await planPull(folder, order)), unkept: 0 };
+  if (context.options.dry_run)
+    return { folder, status: (await readHead(folder)) ? 'would be continued' : 'would be created', unkept: 0 };
   const chat = context.chat();
   const waiting = (holder: string): void => context.say(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });

@@ -10,12 +10,12 @@ import { pagesOf } from '../messages/fetch-messages.ts';
 import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
 import { changedView } from '../messages/places.ts';
-import type { MessageSelection } from '../../schema/selection.ts';
+import { operandsIn, type MessageSelection } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf } from './message-forms.ts';
 import { headFor, type PullChat, type PullOrder } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
-import { lookAtSelection, lookForLast } from './visibility.ts';
+import { lookAtSelection } from './visibility.ts';
 
 interface PullRun extends RecheckParts {
   warn(text: string): void;
@@ -70,7 +70,9 @@ export async function pullArchive(
     throw added > 0 ? incompleteWith(what, cause) : cause;
   }
   if (!isVisible) await lookAtSelection(chat, head, { ...parts, isBegun: archive.head !== undefined });
-  if (last > 0 && !recheck && !isLastVisible) await lookForLast(chat, head, last, parts.warn);
+  // A topic that was renamed or resolved gets no more messages.
+  if (last > 0 && !recheck && !isLastVisible && operandsIn(selection.narrow, 'topic').length > 0)
+    parts.warn(`the last archived message, ${last}, is no longer in the topic: archive pull --recheck records where`);
   if (!archive.head) await archive.setHead(head);
   if (recheck && !isLimited && archive.head?.history_limited)
     await archive.setHead({ ...archive.head, history_limited: false });

@@ -4,9 +4,7 @@ import { partsOf } from '../../api/chat/narrow-words.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject, type JsonObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
-import { countMessages, readArchive } from '../../store/archive/archive.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
-import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../../schema/selection.ts';
@@ -30,18 +28,6 @@ export interface PullOrder extends Puller {
 }
 
 export type PullChat = Pick<ChatApi, 'level' | 'organization' | 'channels'>;
-
-/** What a pull would do; asks and writes nothing. @throws Failure as `headFor`; usage for a folder of other files */
-export async function planPull(folder: string, order: PullOrder) {
-  const head = await readHead(folder);
-  if (!head) {
-    await refuseOtherFiles(folder);
-    order.selection();
-    return { messages: 0, status: 'would be created' } as const;
-  }
-  refuseOtherOrder(head, folder, order);
-  return { messages: countMessages(await readArchive(folder)), status: 'would be continued' } as const;
-}
 
 /** The head of the archive, or of a new one, not yet written. @throws Failure as `refuseOtherOrder` */
 export async function headFor(chat: PullChat, archive: OpenArchive, order: PullOrder) {

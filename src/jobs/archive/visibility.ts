@@ -6,8 +6,7 @@ import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ReasonGone } from '../../store/archive/line-file.ts';
-import { findMessages, inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
-import type { MessageChat } from '../messages/messages-by-ids.ts';
+import { inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
 import { placeNarrow, placeOf, type MessagePlace } from '../messages/places.ts';
 import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
@@ -77,23 +76,6 @@ export async function lookAtSelection(
 async function isVisible(chat: MessageSource, narrow: readonly unknown[]): Promise<boolean> {
   const { isLimited, lowest } = await visibilityOf(chat, narrow);
   return isLimited || lowest !== undefined;
-}
-
-/** Where the last archived message of a topic is now: a renamed, resolved or split topic gets no more messages. */
-export async function lookForLast(
-  chat: MessageChat,
-  head: ArchiveHead,
-  last: number,
-  warn: (text: string) => void,
-): Promise<void> {
-  const { narrow } = head.selection;
-  const [channel] = channelsIn(narrow);
-  if (channel === undefined || operandsIn(narrow, 'topic').length === 0) return;
-  for await (const message of findMessages(chat, {}, channel, [last]))
-    warn(
-      `the last archived message, ${last}, is in ${placeOf(message)} now: new messages of its topic are not archived here; ` +
-        'archive pull --recheck records what was moved',
-    );
 }
 
 /** Places of channels and topics, the most frequent first, each with its number. */

@@ -545,20 +545,3 @@ describe('archive export', () => {
     );
   });
 });
-
-test('html is not written to a terminal: the line with --to is named', async () => {
-  const { run } = await openSandbox();
-  const home = emptyHome();
-  const folder = join(home, 'kept');
-  await run(`archive pull ${folder} --channel general --both`, { home });
-  const line = `archive export ${folder} -o html`;
-
-  const { exitCode, stdout, stderr } = await run(line, { home, tty: true, columns: 200, env: { NO_COLOR: '1' } });
-
-  expect({ exitCode, stdout, stderr }).toEqual({
-    exitCode: 2,
-    stdout: '',
-    stderr: `chatelaine: a terminal does not show html\nhint: Give --to FILE:\n  chatelaine archive export ${folder} --output html --to messages.html\n`,
-  });
-  expect((await run(line, { home })).exitCode).toBe(0);
-});

@@ -185,7 +185,10 @@ test('a channel that fails does not stop the others, and the exit code is 8', as
 test('a dry run lists the channels and writes nothing', async () => {
   const { server, folder } = await place([5, 'kitchen']);
   const { exitCode, stdout } = await server.run(`${line(folder)} --dry-run`);
-  expect([exitCode, rowsOf(stdout, folder)]).toEqual([0, [['would be created', 'kitchen', '5-kitchen', 0, undefined]]]);
+  expect([exitCode, rowsOf(stdout, folder)]).toEqual([
+    0,
+    [['would be created', 'kitchen', '5-kitchen', undefined, undefined]],
+  ]);
   expect(() => readdirSync(folder)).toThrow('ENOENT');
 });
 
@@ -218,8 +221,7 @@ test('takes the same part of each channel, whose users are looked up once', asyn
   const ran = await run(pull);
   const pulled = JSON.parse(ran.stdout) as { folder: string; messages: number | null }[];
   expect(ran.exitCode).toBe(0);
-  for (const said of ['is Ines Okafor', '--since 2026-01-01: '])
-    expect(ran.lines.filter((line) => line.includes(said))).toHaveLength(1);
+  expect(ran.lines.filter((line) => line.includes('is Ines Okafor'))).toHaveLength(1);
   expect(users).toHaveLength(1);
   const { stdout } = await run(`archive export ${folder} -o ndjson`);
   const senders = stdout.split('\n').flatMap((line) => /"sender_id":(\d+)/.exec(line)?.[1] ?? []);

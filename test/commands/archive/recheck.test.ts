@@ -245,7 +245,7 @@ test.each([
   expect(countsOf(await recheck())).toMatchObject({ edited: 0 });
 });
 
-test('a topic that was renamed: the pull says where its last message is, the recheck where all are, with counts', async () => {
+test('a topic that was renamed: the pull says that its last message left, the recheck where all are, with counts', async () => {
   const server = await openChatServer({ messages: topicOf('lunch', [1, 2, 3]) });
   const folder = newFolder();
   await server.run(`archive pull ${folder} --channel 5 --topic lunch`);
@@ -255,7 +255,9 @@ test('a topic that was renamed: the pull says where its last message is, the rec
   const rechecked = await server.run(`archive pull ${folder} --recheck -o json`);
 
   expect(pulled).toMatchObject({ exitCode: 0 });
-  expect(pulled.stderr).toContain('the last archived message, 3, is in #kitchen > ✔ lunch now: new messages');
+  expect(pulled.stderr).toContain(
+    'the last archived message, 3, is no longer in the topic: archive pull --recheck records where',
+  );
   expect(JSON.parse(rechecked.stdout)).toMatchObject({ moved: 3 });
   expect(rechecked.stderr).toContain('moved to #kitchen > ✔ lunch (3)');
 });
