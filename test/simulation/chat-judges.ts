@@ -422,9 +422,7 @@ function versionAt(
  * failure of a purge keeps it from the search in private channels.
  */
 function unasked(run: Process, ended: ChatEnded): number[] {
-  // One that a signal ends may not hear, or use, what it asked for last.
-  const isEnded = [129, 130, 143].includes(run.exit ?? 0);
-  const isCut = isEnded || /"http":|the deadline of/.test(run.stderr);
+  const isCut = [129, 130, 143].includes(run.exit ?? 0) || /"http":|the deadline of/.test(run.stderr);
   if (!isCut && run.exit !== 8) return [];
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
@@ -436,7 +434,7 @@ function unasked(run: Process, ended: ChatEnded): number[] {
         isInVault === (now?.message?.stream_id === vaultId),
     );
     const isMeant = isCut || now?.message?.stream_id === vaultId;
-    return isMeant && (isEnded || !isAsked) && isVisible(now?.message) && !isInTopic(now.message);
+    return isMeant && !isAsked && isVisible(now?.message) && !isInTopic(now.message);
   });
 }
 
