@@ -292,8 +292,8 @@ export const rules = [
   ...inFile('rosters', 'store/record/run-record.ts', [
     [
       'a user is one of its application',
-      'exact: hashOf(`${salt} ${app_code} ${remote_user}`),',
-      'exact: hashOf(`${salt} ${remote_user}`),',
+      'const name = `${salt} ${app_code} ${remote_user}`;',
+      'const name = `${salt} ${remote_user}`;',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [
