@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { shownTopic, storedTopic } from '../../src/sandbox/chat/topic-names.ts';
 import { started, type Running } from './start.ts';
 
 const remove = ({ chat }: Running, channel: number, topic_name: string, as = 'mara') =>
@@ -94,4 +95,11 @@ test('messages can be sent to a channel, so that a topic grows while it is purge
     rendered: '<p>Soup <strong>again</strong>?</p>',
     timestamp: running.clock.now() / 1000,
   });
+});
+
+test.each([
+  [333, 'general chat', '(no topic)'],
+  [334, '', 'general chat'],
+])('at level %i general chat is the topic %j, and the empty topic is shown as %j', (level, stored, shown) => {
+  expect([storedTopic(level, 'general chat'), shownTopic(level, '', {})]).toEqual([stored, shown]);
 });

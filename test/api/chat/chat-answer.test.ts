@@ -48,6 +48,18 @@ test.each([
   expect(refusal(answer(status, { result: 'error', msg: 'no' })).details.hint).toBe(hint);
 });
 
+test.each([
+  [400, { msg: 'no' }, 'the chat server refused the request: no'],
+  [400, { msg: 'no', stream: 's', count: 3, names: ['a'] }, 'the chat server refused the request: no (stream: s)'],
+  [401, { msg: 'no' }, 'the chat server refused the credential or the permission: no'],
+  [404, { msg: 'no' }, 'not found: no'],
+  [500, { msg: 'no' }, 'the chat server failed: no'],
+  [400, {}, 'the chat server refused the request: status 400'],
+  [200, {}, "the chat server refused the request: result 'error' (200)"],
+])('the message of an error with %d and %j', (status, words, message) => {
+  expect(refusal(answer(status, { result: 'error', ...words })).message).toBe(message);
+});
+
 test('of a call that must not be sent twice, a success that cannot be read leaves open what was done', () => {
   expect(kindOf(() => acceptOnce(answer(200, 'a page')))).toBe('unknown');
   expect(kindOf(() => acceptOnce(answer(500, 'a page')))).toBe('unavailable');
