@@ -34,7 +34,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
 /** Limits under which a user can end up with two licenses (docs/exactly-once.md, What is not promised). */
 const allowsTwo = new Set([
   'carried out after --settle',
-  'the newest first, to several runs',
+  'no order, to several runs',
   'connections that break, and no order',
   'rows that move between pages, where the list is the lookup',
   'carried out though it was refused',
@@ -56,7 +56,7 @@ function limitsOf({
   const settle = Math.min(...runs.map(({ line, options = '' }) => spanOf({ line: `${line} ${options}` }, 'settle')));
   const stale = shape?.stale ?? 0;
   if (queue && queue.cost[1] >= settle) limits.add('carried out after --settle');
-  if (queue?.order === 'lifo' && runs.length > 1) limits.add('the newest first, to several runs');
+  if (queue && queue.order !== 'fifo' && runs.length > 1) limits.add('no order, to several runs');
   // What broke early is settled by what was sent later.
   if (queue && queue.order !== 'fifo' && (queue.broken ?? queue.restarts) !== undefined)
     limits.add('connections that break, and no order');

@@ -18,17 +18,12 @@ export const fileSizeOption = {
 } as const satisfies Fields;
 
 const defaultBytes = 100_000_000;
-const sizeUnits: ReadonlyMap<string, number> = new Map([
-  ['KB', 1000],
-  ['MB', 1_000_000],
-  ['GB', 1_000_000_000],
-]);
 
 /** @throws Failure usage */
 export function maxFileBytes(size?: string): number {
   if (size === undefined) return defaultBytes;
-  const [, count, unit = ''] = /^(\d{1,6})([A-Z]B)$/.exec(size.toUpperCase()) ?? [];
-  const bytes = Number(count) * (sizeUnits.get(unit) ?? 0);
+  const [, count, unit = ''] = /^(\d{1,6})([KMG])B$/.exec(size.toUpperCase()) ?? [];
+  const bytes = Number(count) * 1000 ** ' KMG'.indexOf(unit);
   if (!(bytes > 0)) throw usage(`'${size}' is not a size`, 'Write a number and KB, MB or GB: 100MB.');
   return bytes;
 }

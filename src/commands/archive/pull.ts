@@ -54,13 +54,7 @@ export default command({
     'chatelaine archive pull everything --all-channels --quiet',
   ],
 
-  rules: [
-    {
-      option: 'all_channels',
-      excludes: ['channel', 'dm', 'narrow'],
-      hint: 'Pull that into a folder of its own, without --all-channels.',
-    },
-  ],
+  rules: [{ option: 'all_channels', excludes: ['channel', 'dm', 'narrow'] }],
 
   dryRun: ['rows'],
 
@@ -78,6 +72,7 @@ export default command({
   show: {
     columns: [...whole('folder'), 'messages', 'added', { name: 'channel', when: 'there', width: Infinity }],
     others: 'known',
+    line: pulledLine,
   },
 });
 
@@ -124,6 +119,14 @@ async function* pullAll(values: PullValues, context: PullContext) {
 
 function concludeUnkept(files: number, { conclude }: Terminal): void {
   if (files > 0) conclude(`attached files that are not archived without --files: ${files}`);
+}
+
+/** `kitchen: 8 messages, 2 added`. */
+function pulledLine({ folder, channel, status, ...counts }: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(counts).filter(([name, count]) => name === 'messages' || Number(count) > 0);
+  const words = said.map(([name, count]) => `${Number(count)} ${name.replace('_', ' ')}`);
+  const ending = typeof status === 'string' && status !== 'pulled' ? [status] : [];
+  return `${String(channel ?? folder)}: ${[...words, ...ending].join(', ')}`;
 }
 
 /** What is the same for all these folders: before anything is written. @throws Failure config, usage */
