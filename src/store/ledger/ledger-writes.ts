@@ -188,8 +188,9 @@ export class LedgerWrites implements WritePlace {
     return told;
   }
 
-  /** Where the connection is gone, so are its locks. */
+  /** Where the connection is gone, so are its locks; where the end of a write may be missing, it keeps them. */
   #release({ key, told }: Wish, folded: string): void {
+    if (this.#failure) return;
     this.#fresh.delete(folded);
     this.#told.delete(told);
     this.#held.delete(key);

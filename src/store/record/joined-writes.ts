@@ -45,8 +45,9 @@ export class LicenseWrites {
   /** What each place had of other runs when it was last read. */
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
-  /** Why a place could not record a line, the last of which may be cut, or let go of a lock. */
+  /** Why a place could not record a line: nothing more is sent. */
   #failure: Error | undefined;
+  #unreleased: Error | undefined;
   #count = 0;
   #silent = 0;
   #onSilence: (load: ServerLoad) => void = () => undefined;
@@ -81,14 +82,9 @@ export class LicenseWrites {
   #releaseRecorded(lock: UserLock): Promise<void> {
     const released = Promise.allSettled(this.#ending.values())
       .then(() => lock.release())
-      .catch((cause: unknown) => void this.#fail(cause));
+      .catch((cause: unknown) => void (this.#unreleased ??= errorOf(cause)));
     this.#releasing = this.#releasing.then(() => released);
     return released;
-  }
-
-  /** Nothing more is sent. */
-  #fail(cause: unknown): Error {
-    return (this.#failure ??= cause instanceof Error ? cause : new Error(String(cause)));
   }
 
   /** The writes of other runs. With the user's lock all of them. */
@@ -179,11 +175,10 @@ export class LicenseWrites {
   }
 
   async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {
-    if (this.#failure) throw this.#failure;
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
-    await Promise.all(writing).catch((cause: unknown) => {
-      throw this.#fail(cause);
-    });
+    // One place records what another cannot.
+    for (const one of await Promise.allSettled(writing))
+      if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {
@@ -234,8 +229,14 @@ export class LicenseWrites {
     await this.#inTurn(async () => {
       for (const place of this.#places) await place.close(this.#left);
     });
-    if (this.#failure && !(this.#failure instanceof Failure)) throw this.#failure;
+    const cause = this.#unreleased ?? this.#failure;
+    // That a line could not be recorded was said then.
+    if (cause && (cause !== this.#failure || !(cause instanceof Failure))) throw cause;
   }
+}
+
+function errorOf(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 function numberIn(id: string): number {

@@ -41,6 +41,8 @@ export class RunFiles implements WritePlace {
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
   #handle: FileHandle | undefined;
+  /** Why a line could not be written, which may be cut: nothing more is. */
+  #failure: Failure | undefined;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
     this.#folder = folder;
@@ -59,7 +61,7 @@ export class RunFiles implements WritePlace {
   async tryLock(user: UserName): Promise<UserLock | LockHolder> {
     const path = join(this.#folder, `${this.hashesOf(user).folded}.lock`);
     const lock = await tryLock(path, this.#host, await this.#draft());
-    if (lock.release) return lock;
+    if (lock.release) return { release: () => this.#release(lock) };
     const { name, isSeen, about: said } = lock.holder;
     const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
     const file = said && (await ifThere('look at a record', stat(this.#pathOf(said.file))));
@@ -122,12 +124,21 @@ export class RunFiles implements WritePlace {
     return { record, owner: head.owner, inode, size };
   }
 
+  /** Where the end of a write may be missing, its user stays locked until this process has ended. */
+  async #release(lock: UserLock): Promise<void> {
+    if (!this.#failure) await lock.release();
+  }
+
   /** One call after the other: lines that come together are one. */
-  append(lines: readonly WriteLine[]): Promise<void> {
+  async append(lines: readonly WriteLine[]): Promise<void> {
+    if (this.#failure) throw this.#failure;
     const time = this.#host.clock.now();
     const text = lines.map((line) => summedLine({ ...line, time })).join('');
     const appending = async (): Promise<void> => appendSynced((this.#handle ??= await this.#open()), text);
-    return orFailure(`write ${this.#own}`, appending(), writableState);
+    await orFailure(`write ${this.#own}`, appending(), writableState).catch((cause: unknown) => {
+      if (cause instanceof Failure) this.#failure = cause;
+      throw cause;
+    });
   }
 
   /** Others may have written the file too; of a run that has ended, an end of what was under way is written once. */
