@@ -58,6 +58,18 @@ test.each(lines)('%s --dry-run says %s, and changes no file', async (line, says)
   expect(filesOf(home)).toEqual(before);
 });
 
+test('of license create is the one request, whatever licenses the user has: nothing is asked', async () => {
+  const asked: string[] = [];
+  const { run } = await openSandbox({ log: ({ method }) => void asked.push(method) });
+
+  const { exitCode, stdout, stderr } = await run(
+    'license create --remote-user physio-7731 --size-allowance 4 --dry-run -o json',
+  );
+
+  expect({ exitCode, stderr, asked }).toEqual({ exitCode: 0, stderr: '', asked: [] });
+  expect(JSON.parse(stdout)).toMatchObject([{ method: 'POST' }]);
+});
+
 test.each([
   ['auth use nobody', 3],
   ['auth logout nobody', 3],
