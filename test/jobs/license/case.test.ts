@@ -356,3 +356,10 @@ test.each<readonly [name: string, events: readonly CaseEvent[], outcome: string 
     )?.outcome,
   ).toBe(outcome);
 });
+
+test.each([
+  [0, 'resize K-0001'],
+  [1, 'end unknown: used up'],
+])('with --retries 1 a resize of which %i requests had no answer before the last one', (before, next) => {
+  expect(step([locked(pending(before)), shown(small)])).toBe(next);
+});
