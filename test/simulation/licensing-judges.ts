@@ -434,8 +434,9 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 
 /**
  * Nothing is left but records. A run that is killed, or whose disk fails, leaves twelve files at most, where nobody
- * sees that it is dead: a lock for each place, others, its sign of life, and a draft. Where the list of all licenses is
- * the lookup, an `apply` may leave a lock for each row of its roster too. A power cut kills all runs of a computer.
+ * sees that it is dead: a lock for each place, others, its sign of life, and a draft. An `apply` may leave a lock for
+ * the row before of each of its eight places too, and where the list of all licenses is the lookup for each row of its
+ * roster. A power cut kills all runs of a computer.
  */
 function leftFiles({ computers, plan, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
@@ -443,8 +444,9 @@ function leftFiles({ computers, plan, runs }: Ended): string[] {
   const failed = plan.runs.flatMap(({ fate }) => disksOf(fate ?? {})).length;
   const dead = runs.filter(({ exit }) => exit === undefined);
   const faults = failed + dead.length;
-  const rows = isByList(plan) ? (plan.roster ?? []).length : 0;
-  const locked = rows * dead.filter(({ line }) => line.startsWith('license apply')).length;
+  const { length } = plan.roster ?? [];
+  const rows = isByList(plan) ? length : Math.min(length, 8);
+  const locked = rows * (failed + dead.filter(({ line }) => line.startsWith('license apply')).length);
   if (left.length <= 12 * faults + locked) return [];
   return [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`];
 }
