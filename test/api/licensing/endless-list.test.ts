@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Answer } from '../../../src/api/http/answer.ts';
 import { listPages } from '../../../src/api/licensing/license-list.ts';
-import { pageReader } from '../../../src/api/licensing/list-page.ts';
+import { pageReader, type Page } from '../../../src/api/licensing/list-page.ts';
 
 test.each([
   ['4,000 rows', { rows: 4000, bytes: 1024 ** 3 }, 4000, 5],
@@ -21,4 +21,23 @@ test.each([
   })();
   await expect(reading).rejects.toMatchObject({ kind: 'incomplete' });
   expect([rows, asked]).toEqual([most, pages]);
+});
+
+test.each([
+  [2_000_000, 0, undefined],
+  [2_000_001, 0, 'it has more than 2,000,000 rows'],
+  [0, 1024 ** 3, undefined],
+  [0, 1024 ** 3 + 1, 'its pages are longer than 1 GiB'],
+])('a list of %i rows and %i bytes', async (length, size, problem) => {
+  const answer = new Answer({ method: 'GET', url: 'http://a.test/', status: 200 }, {}, Buffer.from(''));
+  Object.defineProperty(answer, 'size', { value: size });
+  const page = { rows: new Array<never>(length), answer, total: 0, next: undefined };
+  const readPage = () => Promise.resolve(page as unknown as Page);
+  const reading = (async () => {
+    for await (const { place } of listPages(readPage, {}, 'part')) expect(place).toBe(1);
+    return undefined;
+  })();
+  const failure = await reading.catch((cause: unknown) => (cause as Error).message);
+  if (problem === undefined) expect(failure).toBeUndefined();
+  else expect(failure).toContain(problem);
 });
