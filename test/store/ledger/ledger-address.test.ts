@@ -51,6 +51,7 @@ test.each([
   ['postgres://db/x?application_name=a', 'usage'],
   ['postgres://db/x?sslmode=allow', 'config'],
   ['postgres://db/x?port=0', 'config'],
+  ['postgres://db/x?port=65536', 'config'],
   ['postgres://db/x?service=none', 'usage'],
 ])('%s is refused', async (url, kind) => {
   expect((await failureOf(() => addressOf(url))).kind).toBe(kind);
