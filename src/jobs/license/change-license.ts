@@ -73,7 +73,11 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
     const { id, value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
     if (!lost) await places.store.recorded(id);
     if (!(value instanceof Failure)) return value;
-    if (!lost || value.isInterruption || signal.aborted) throw value;
+    if (!lost) throw value;
+    if (value.isInterruption || signal.aborted) {
+      places.leave();
+      throw value;
+    }
     const settling = places.settle(lost, look, endOf(change));
     const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
     if (how === 'shown' && shown) return shown;

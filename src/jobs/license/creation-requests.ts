@@ -146,7 +146,11 @@ export class CreationRequests {
       const sent = posted(one, { id, at: elapsed(), creation: value }, before);
       const answer = answerOf(sent);
       if (answer) this.#answered(asked, answer);
-      if (!lost || signal.aborted || nextStep(sent, rules).do === 'end') return sent;
+      if (!lost) return sent;
+      if (signal.aborted || nextStep(sent, rules).do === 'end') {
+        places.leave();
+        return sent;
+      }
       if (concurrency === 1) say(waitInWords(sent, rules.settle));
       return await this.#settle(sent, lost);
     } finally {

@@ -136,10 +136,14 @@ export class Places {
     try {
       return await this.pending.settle(lost, look, shown);
     } finally {
-      this.#unsettled -= 1;
-      // Who waits for a place begins.
-      void this.#limit(() => undefined);
+      this.leave();
     }
+  }
+
+  /** A write without an answer that this run does not settle gives its place back. Who waits for one begins. */
+  leave(): void {
+    this.#unsettled -= 1;
+    void this.#limit(() => undefined);
   }
 
   /** A slow server is said every 10 s. */

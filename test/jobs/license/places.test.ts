@@ -97,6 +97,24 @@ test('requests of a lookup that had no response count, also once the lookup has 
   expect(clock.elapsed() - ended).toBeGreaterThanOrEqual(3 * 5000);
 });
 
+// docs/exactly-once.md, A place for each write.
+test('a write without an answer keeps its place until it is settled, or left to later runs', async () => {
+  const { places } = reads();
+  let begun = 0;
+  const write = (): Promise<unknown> =>
+    places.send([], { kind: 'creation', app_code: 1, settle: 5000 } as never, () => {
+      begun += 1;
+      return Promise.resolve({ value: undefined, end: 'no answer' });
+    });
+  await Promise.all([write(), write(), write(), write()]);
+  const fifth = write();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const kept = begun;
+  places.leave();
+  await fifth;
+  expect([kept, begun]).toEqual([4, 5]);
+});
+
 test('a refused key ends a run as that, also beside a full disk', () => {
   const state = new RunState(new AbortController().signal);
   state.stop(new Failure('config', 'disk full'));
