@@ -1,9 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { dirname } from 'node:path';
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
-import { openFile, syncFolder, withFile } from './files.ts';
+import { openFile, withFile } from './files.ts';
 
 export type Damaged = (problem: string) => Failure;
 
@@ -51,17 +50,14 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
 /** Appends and syncs lines to a file that may end in a cut line, which stays. @throws Failure config, a system error */
 export async function appendLoosely(path: string, lines: string): Promise<void> {
   await withFile(openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT), async (file) => {
-    const end = endOf(file);
-    await appendSynced(file, end === 'cut' ? `\n${lines}` : lines);
-    if (end === 'nothing') await syncFolder(dirname(path));
+    await appendSynced(file, endsInLine(file) ? lines : `\n${lines}`);
   });
 }
 
-function endOf({ fd }: FileHandle): 'line' | 'cut' | 'nothing' {
+function endsInLine({ fd }: FileHandle): boolean {
   const { size } = fstatSync(fd);
   const last = Buffer.alloc(1);
-  if (size === 0 || readSync(fd, last, 0, 1, size - 1) === 0) return 'nothing';
-  return last[0] === 10 ? 'line' : 'cut';
+  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10;
 }
 
 /** Appends to a file that is open for that, and syncs it. @throws an error of the file system */

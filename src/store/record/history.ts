@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
 import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
-import { ifThere, orFailure } from '../disk/files.ts';
+import { ifThere, orFailure, syncFolder } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { readPrivateBytes, makePrivateFolder, writableState } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
@@ -76,13 +76,18 @@ const longestWait: Milliseconds = 2000;
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  let isMade = false;
+  let [isMade, named] = [false, ''];
   const [account, computer] = [accountOf(system), system.hostname];
   const append = batched<EntryStamp>(async (entries) => {
     if (!isMade) await makePrivateFolder(folder, system);
     isMade = true;
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
-    const writing = () => appendLoosely(path, entries.map(summedLine).join(''));
+    const writing = async (): Promise<void> => {
+      await appendLoosely(path, entries.map(summedLine).join(''));
+      // Whoever made the file may have died before its name was on disk.
+      if (named !== path) await syncFolder(folder);
+      named = path;
+    };
     const lock = join(folder, 'history.lock');
     await withLock(lock, host, () => orFailure(`write ${path}`, writing()), { wait: longestWait });
   });
