@@ -83,8 +83,9 @@ test('a PUT that is answered with another license', async () => {
 test.each([
   ['license view', `license view ${code}`],
   ['license retire, which names a license after its user', `license retire ${code} --yes`],
-])('a GET that is answered with another license ends %s: 6, and nothing is sent', async (_what, line) => {
+])('a GET that is answered with another license twice ends %s: 6, and nothing is sent', async (_what, line) => {
   const service = fakeService();
+  view(service, ann);
   view(service, ann);
 
   const { exitCode, stdout, stderr } = await run(service, line);
@@ -94,8 +95,9 @@ test.each([
   expect(stderr).toMatch(/another license.*ends with 0099/);
 });
 
-test('a code is compared as people read it', async () => {
+test('a GET that is answered with another license once is repeated; a code is compared as people read it', async () => {
   const service = fakeService();
+  service.expect('GET /v1/license/bob-00o12/').reply(200, ann);
   service.expect('GET /v1/license/bob-00o12/').reply(200, bob);
 
   const { exitCode, stdout } = await run(service, 'license view bob-00o12 -q');
