@@ -244,7 +244,7 @@ function refusedKeys({ server: { refusals } }: Ended): string[] {
   return refusals.flatMap(({ client, app, at, later }) => {
     const { exit, line, stderr } = client;
     // Another failure may come first, or last.
-    const isOther = /the deadline of|is in use by|could not be written|broke before/.test(stderr);
+    const isOther = /the deadline of|is in use by|could not be written|broke before|Something went wrong/.test(stderr);
     const isEnded = exit !== undefined && exit < 128 && !isOther;
     // What was answered is told, and what no list could show then is said, or unknown.
     const isRight =
@@ -337,7 +337,7 @@ function wrongsOfRun(
     );
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
     // What was answered is printed where no lookup says otherwise.
-    const isEnded = run.exit > 128 || run.stderr.includes('the deadline of');
+    const isEnded = run.exit > 128 || run.exit === 4 || run.stderr.includes('the deadline of');
     const isUnread = isEnded || plan.mishaps?.some(({ method }) => method === 'GET') === true;
     // An answered key is printed; one that lists mask is not compared with it.
     if (kept?.remote_user !== user && (isUnread || plan.habits?.keys !== undefined) && isShared) continue;

@@ -57,10 +57,12 @@ export const rules = [
     ['a line of the record is synced', '\n  await file.datasync();\n', '\n'],
     [
       'a line of the history is synced',
-      "    await appendSynced(file, end === 'cut' ? `\\n${lines}` : lines);",
-      "    appendFileSync(file.fd, end === 'cut' ? `\\n${lines}` : lines);",
+      '    await appendSynced(file, endsInLine(file) ? lines : `\\n${lines}`);',
+      '    appendFileSync(file.fd, endsInLine(file) ? lines : `\\n${lines}`);',
     ],
-    ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
+  ]),
+  ...inFile('ensure', 'store/record/history.ts', [
+    ['the name of a history is synced', '      if (named !== path) await syncFolder(folder);\n', ''],
   ]),
   ...inFile('ensure', 'store/record/run-files.ts', [
     [
