@@ -82,6 +82,8 @@ export class ApplicationLookups {
   #current: Promise<unknown> = Promise.resolve();
   /** Fingerprints of the keys of all lists of one page without a total. */
   readonly #listed = new Set<number>();
+  /** A list without a total was known to be whole: one that has grown to a round number is, too. */
+  #isKnownWhole = false;
 
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
@@ -232,11 +234,18 @@ export class ApplicationLookups {
     // No license is ever deleted: a list that lacks one of an earlier list is a part.
     if (place > 1 || total > 0 || this.#listed.size > own.size)
       return inconclusive(`the server truncates its list after ${listed}`);
-    if (this.#world.trustList) return undefined;
+    this.#isKnownWhole ||= this.#world.trustList || !isRound(received);
+    if (this.#isKnownWhole) return undefined;
     const text = `the server does not filter by the exact user, and its list of ${listed} has no total: it may be incomplete`;
     const list = commandLine('license list', [], { app_code: this.#app_code });
     return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
+}
+
+/** So long are lists that servers cut. */
+function isRound(rows: number): boolean {
+  const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
+  return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
 }
 
 /** A masked name is nobody's. */

@@ -169,7 +169,20 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     expect(found).toMatchObject({ shows: 'nothing' });
   });
 
-  test.each([1, 7, 24])('%i licenses on one page without a total may be a part', async (count) => {
+  test.each([1, 7, 9, 23, 33])('%i licenses are no round number, and count', async (count) => {
+    expect(await ask(count)).toMatchObject({ shows: 'nothing' });
+  });
+
+  test('a list that has grown to a round number counts', async () => {
+    const { port, all } = await serve(named(users(9)), { finds: ignored });
+    const lookups = lookupsAt(port);
+    const show = async () => (await lookups.lookUp({ remote_user: 'new', app_code: 7 }, 'given')).shows;
+    expect(await show()).toBe('nothing');
+    all.push({ license_code: 'N-one', remote_user: 'one', app_code: 7 });
+    expect(await show()).toBe('nothing');
+  });
+
+  test.each([5, 8, 12, 16, 20, 24, 50, 64])('%i licenses on one page without a total may be a part', async (count) => {
     expect(await ask(count)).toMatchObject({
       shows: 'incomplete',
       users: `the server does not filter by the exact user, and its list of ${count} license${count === 1 ? '' : 's'} has no total: it may be incomplete`,
