@@ -168,7 +168,10 @@ async function printDry(
   const { value, error } = await collectRows(outcome);
   if (plan.isText || planned.length > 0) {
     const rows = planRows(plan, planned, running);
-    await writeResult({ one: rows }, plan, sinkOf(running));
+    // Several requests are a line each; one request is a record where people read.
+    const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
+    const printed = isRecord ? { ...plan, sentence: undefined } : plan;
+    await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
   } else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }

@@ -70,6 +70,11 @@ test.each([
   ['license list --trace=1', '--trace does not accept a value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],
+  [
+    'messages fetch -o html',
+    '--output: messages fetch cannot write html',
+    'Use archive pull, then archive export DIR -o html --to FILE',
+  ],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],

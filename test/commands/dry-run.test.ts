@@ -137,6 +137,18 @@ function filesOf(home: string): Readonly<Record<string, string>> {
   );
 }
 
+test('one request is a record on a terminal, and a line in a pipe', async () => {
+  const { run, env } = await openSandbox();
+  const line = 'license create --remote-user dry --size-allowance 4 --dry-run';
+  const body = '{"remote_user":"dry","app_code":4711,"size_allowance":4}';
+  const url = `${env['CHATELAINE_BASE_URL'] ?? ''}/v1/license/`;
+
+  expect((await run(line, { tty: true, columns: 60, env: { NO_COLOR: '1' } })).stdout).toBe(
+    `method        POST\nurl           ${url}\ncontent_type  application/json\nbody          ${body}\n`,
+  );
+  expect((await run(line)).stdout.split('\n')[1]).toBe(`POST\t${url}\tapplication/json\t${body}`);
+});
+
 test.each(['edit CODE --size-allowance 9', 'retire CODE', 'edit CODE --remote-user new -n --trace'])(
   'license %s --dry-run --verbose hides the code in URLs on stderr',
   async (line) => {

@@ -57,6 +57,7 @@ export interface WorkbookParts {
   readonly strings?: string;
   readonly styles?: string;
   /** Attributes of `workbookPr`, and of each sheet by its name. */
+  readonly properties?: string;
   readonly attributes?: Readonly<Record<string, string>>;
   /** Files that replace or join the others. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
@@ -67,7 +68,15 @@ const schema = 'http://schemas.openxmlformats.org';
 const main = `xmlns="${schema}/spreadsheetml/2006/main" xmlns:r="${schema}/officeDocument/2006/relationships"`;
 
 /** A workbook as programs write it (ECMA-376). */
-export function workbookOf({ sheets, strings, styles, attributes = {}, files, packing }: WorkbookParts): Buffer {
+export function workbookOf({
+  sheets,
+  strings,
+  styles,
+  properties = '',
+  attributes = {},
+  files,
+  packing,
+}: WorkbookParts): Buffer {
   const all = Object.entries(typeof sheets === 'string' ? { Users: sheets } : sheets);
   const relation = (id: string, type: string, target: string): string =>
     `<Relationship Id="${id}" Type="${schema}/officeDocument/2006/relationships/${type}" Target="${target}"/>`;
@@ -77,7 +86,7 @@ export function workbookOf({ sheets, strings, styles, attributes = {}, files, pa
     {
       '[Content_Types].xml': `<Types xmlns="${schema}/package/2006/content-types"/>`,
       '_rels/.rels': relations(relation('rId1', 'officeDocument', 'xl/workbook.xml')),
-      'xl/workbook.xml': `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<workbook ${main}><workbookPr/><sheets>${all
+      'xl/workbook.xml': `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<workbook ${main}><workbookPr ${properties}/><sheets>${all
         .map(
           ([name], index) =>
             `<sheet name="${name}" sheetId="${index + 7}" r:id="rId${index + 1}" ${attributes[name] ?? ''}/>`,

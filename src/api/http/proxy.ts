@@ -10,11 +10,15 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
   const text = variable(env, name) ?? variable(env, name.toLowerCase());
   if (text === undefined || isLoopback(hostname) || isExempt(hostname, port || usualPort, env)) return undefined;
+  if (/^\s*["']/.test(text))
+    throw new Failure('config', `the proxy variable ${name} is in quotes`, {
+      hint: 'Write it without them, as http://host:port: here they are a part of it.',
+    });
   // curl takes a proxy without a scheme for http. A name such as DOMAIN\user holds what no URL may.
   const [, scheme = 'http', login = '', place] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:(.*)@)?(.*)$/is.exec(text) ?? [];
   if (!/^https?$/i.test(scheme) || !URL.canParse(`${scheme}://${place}`))
     throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
-      hint: 'Write it as http://host:port, without quotes.',
+      hint: 'Write it as http://host:port.',
     });
   const proxy = new URL(`${scheme}://${place}`);
   [proxy.username, proxy.password] = [login.split(':', 1).join(''), login.replace(/^[^:]*:?/, '')];

@@ -16,9 +16,12 @@ export interface SheetRow {
 /** How a number is shown: as a date, or with at least so many digits. */
 export type NumberStyle = 'date' | number;
 
-interface CellContext {
+type Epoch = '1900' | '1904';
+
+export interface CellContext {
   readonly styles: readonly NumberStyle[];
   readonly texts: readonly string[];
+  readonly epoch: Epoch;
 }
 
 /** The rows in their order, at most so many, without those that hold nothing; and the merges, which follow them. */
@@ -79,7 +82,7 @@ function columnOfCell(place: string): number {
 }
 
 /** The value that is stored, which for a formula is its last result. Blanks around a text are dropped, as in CSV. */
-function cellOf(cell: XmlElement, { styles, texts }: CellContext): SheetCell {
+function cellOf(cell: XmlElement, { styles, texts, epoch }: CellContext): SheetCell {
   const { t: type = 'n', s: style = '0' } = cell.attributes;
   const value = cell.children.find(({ name }) => name === 'v')?.text ?? '';
   switch (type) {
@@ -101,7 +104,7 @@ function cellOf(cell: XmlElement, { styles, texts }: CellContext): SheetCell {
     case 'd':
       return other(value, 'a date', asText);
     default:
-      if (value.trim() !== '') return numberOf(value, styles[Number(style)] ?? 1);
+      if (value.trim() !== '') return numberOf(value, styles[Number(style)] ?? 1, epoch);
       if (!cell.children.some(({ name }) => name === 'f')) return '';
       return other('', 'a formula without a stored result', saveAgain);
   }
@@ -117,10 +120,10 @@ const asText = 'Format the column as text, and type the value again.';
 /** A spreadsheet keeps 15 digits of a number. */
 const tooLong = 1e15;
 
-function numberOf(value: string, style: NumberStyle): SheetCell {
+function numberOf(value: string, style: NumberStyle, epoch: Epoch): SheetCell {
   const number = Number(value);
   if (Number.isNaN(number)) throw damaged('a number is none');
-  if (style === 'date') return other(value, 'a date', asText);
+  if (style === 'date') return other(dateOf(number, epoch) ?? value, 'a date', asText);
   if (Math.abs(number) >= tooLong)
     return other(value, 'a number of more than 15 digits, of which a spreadsheet keeps 15', asText);
   if (!Number.isInteger(number))
@@ -130,4 +133,12 @@ function numberOf(value: string, style: NumberStyle): SheetCell {
   return shown === digits
     ? digits
     : other(digits, `the number ${digits}, which it shows as ${shown}`, asText, 'a number shown with zeros before it');
+}
+
+/** A count of days as a date, and the time of day where there is one; undefined beyond the year 9999. */
+function dateOf(days: number, epoch: Epoch): string | undefined {
+  if (days < 0 || days > 2958465) return undefined;
+  const start = epoch === '1904' ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
+  const text = new Date(start + Math.round(days * 86_400) * 1000).toISOString();
+  return text.slice(0, Number.isInteger(days) ? 10 : 19);
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { labelled, usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import { joined, type Fault } from './bad-rows.ts';
 import {
@@ -12,8 +12,8 @@ import {
   type WantedColumns,
 } from './header.ts';
 import type { RosterLimits } from './limits.ts';
-import { readSheet, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
-import { elementsIn, textIn, unescaped, visitElements } from './xml.ts';
+import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
+import { elementsIn, isTrue, textIn, unescaped, visitElements } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
 type WorkbookChoice = TableChoice & { readonly bytes: Buffer; readonly limits: RosterLimits };
@@ -28,8 +28,7 @@ export function readWorkbookRows(book: WorkbookChoice, wanted: WantedColumns, re
   const [first, ...below] = start < 0 ? [] : rows.slice(start);
   if (!first) return;
   const others = headerLine === undefined ? below.slice(0, maxHeaderSearch) : [];
-  const read = () => columnsOf(headerOf(first), wanted, others.map(headerOf));
-  const columns = sheets.length > 1 ? labelled(`sheet '${sheet.name}'`, read) : read();
+  const columns = ofSheet(sheet, sheets, () => columnsOf(headerOf(first), wanted, others.map(headerOf)));
   for (const row of below) takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader);
 }
 
@@ -59,6 +58,18 @@ function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: WantedC
   const { rows } = sheet.read(Math.max(maxHeaderSearch, headerLine ?? 0));
   const places = headerLine === undefined ? rows : rows.filter(({ line }) => line === headerLine);
   return places.some((row) => countRequired(headerOf(row).cells, wanted) === wanted.required.length);
+}
+
+/** @throws the failure of `read`, naming the sheet and the others where there are several */
+function ofSheet<T>({ name }: Sheet, sheets: readonly Sheet[], read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const others = sheets.map((sheet) => sheet.name).filter((other) => other !== name);
+    if (!(cause instanceof Failure) || others.length === 0) throw cause;
+    const hint = `${cause.details.hint} For another sheet give --sheet: ${others.slice(0, 20).join(', ')}.`;
+    throw cause.as('usage', `sheet '${name}': ${cause.message}`, { hint });
+  }
 }
 
 function textOf(cell: SheetCell): string {
@@ -121,8 +132,10 @@ function openWorkbook(bytes: Buffer, limits: RosterLimits): readonly Sheet[] {
   const partOf = (type: string): string =>
     relations.find((relation) => relation.type.endsWith(`/${type}`))?.target ?? '';
   const named: { name: string; part: string }[] = [];
-  for (const { attributes } of elementsIn(zip, book, ['sheet'])) {
-    if ((attributes['state'] ?? 'visible') !== 'visible') continue;
+  let epoch: CellContext['epoch'] = '1900';
+  for (const { name, attributes } of elementsIn(zip, book, ['workbookPr', 'sheet'])) {
+    if (isTrue(attributes['date1904'])) epoch = '1904';
+    if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') continue;
     const [, reference] = Object.entries(attributes).find(([key]) => key.endsWith(':id')) ?? [];
     const relation = relations.find(({ id }) => id === reference);
     if (relation?.type.endsWith('/worksheet'))
@@ -130,7 +143,7 @@ function openWorkbook(bytes: Buffer, limits: RosterLimits): readonly Sheet[] {
   }
   const styles = stylesOf(zip, partOf('styles'));
   const texts = sharedTexts(zip, partOf('sharedStrings'));
-  const meaning = { styles, texts };
+  const meaning = { styles, texts, epoch };
   return named.map(({ name, part }) => ({ name, read: (limit) => readSheet(zip, part, meaning, limit) }));
 }
 

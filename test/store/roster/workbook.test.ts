@@ -182,7 +182,7 @@ describe('a workbook that is read as meant', () => {
     expect((await read(bytes)).rows).toEqual(good);
   });
 
-  test('keeps what other columns store: the numbers of dates, booleans and errors', async () => {
+  test('keeps other columns as the texts that they show: dates of both epochs, booleans and errors', async () => {
     const cells = [
       '<c s="1"><v>46082</v></c>',
       '<c s="1"><v>46082.5</v></c>',
@@ -192,8 +192,11 @@ describe('a workbook that is read as meant', () => {
     ];
     const sheets =
       rowOf(1, ['remote_user', 'size_allowance', 'day', 'time', 'is', 'bad', 'part']) + rowOf(2, ['ada', 4, ...cells]);
-    const { others } = await read(workbookOf({ sheets, styles: dates('dd.mm.yyyy') }), { keepBeside: [] });
-    expect(others).toEqual([{ day: '46082', time: '46082.5', is: 'FALSE', bad: '#N/A', part: '2.5' }]);
+    const others = async (properties: string): Promise<readonly unknown[]> =>
+      (await read(workbookOf({ sheets, styles: dates('dd.mm.yyyy'), properties }), { keepBeside: [] })).others;
+    const rest = { is: 'FALSE', bad: '#N/A', part: '2.5' };
+    expect(await others('')).toEqual([{ day: '2026-03-01', time: '2026-03-01T12:00:00', ...rest }]);
+    expect(await others('date1904="1"')).toEqual([{ day: '2030-03-02', time: '2030-03-02T12:00:00', ...rest }]);
   });
 });
 
@@ -299,7 +302,7 @@ describe('a file that is refused', () => {
       'another first sheet',
       workbookOf({ sheets: { Notes: rowOf(1, ['Read', 'me']), Users: rowOf(1, ['remote_user']) } }),
       "sheet 'Notes': the header lacks remote_user and size_allowance; it has Read, me",
-      'Name it with --column remote_user=HEADER --column size_allowance=HEADER. Without a header the file needs a first line: remote_user,size_allowance.',
+      'Name it with --column remote_user=HEADER --column size_allowance=HEADER. Without a header the file needs a first line: remote_user,size_allowance. For another sheet give --sheet: Users.',
     ],
     [
       'a sheet that is not there',
