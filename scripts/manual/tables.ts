@@ -39,6 +39,11 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
       })),
     },
   ],
+  'codes of other programs': () => {
+    const own = new Set(Object.values(failures).map(({ exit }) => String(exit)));
+    const others = Object.entries(exitAdvice).filter(([code]) => !own.has(code));
+    return [{ entries: others.map(([term, text]) => ({ term, text })) }];
+  },
   'license rules': () => [{ text: licenseRules }],
   settings: () => [
     { entries: Object.entries<Field>(settings).map(([term, field]) => ({ term, text: settingText(field) })) },

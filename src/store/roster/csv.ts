@@ -8,7 +8,7 @@ import {
   countRequired,
   isWithoutHeader,
   maxHeaderSearch,
-  normalized,
+  repeatedHeader,
   type HeaderRow,
   type RosterReader,
   type WantedColumns,
@@ -47,7 +47,7 @@ export function readCsvRows(
   const rest = isList ? table : table.slice(header.text.length);
   const firstLine = isList ? start : header.next;
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
-  const take = (row: TableRow): void => takeCells(columns, row, reader);
+  const take = (row: TableRow): void => takeCells(columns, row, wanted, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);
   if (own) return;
@@ -99,13 +99,17 @@ function chooseHeader(
 }
 
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells, isCut }: TableRow, reader: RosterReader): void {
+function takeCells(
+  columns: readonly string[],
+  { line, cells, isCut }: TableRow,
+  wanted: WantedColumns,
+  reader: RosterReader,
+): void {
   const last = cells.findLastIndex((cell) => cell !== '');
   if (last < 0) return;
+  const repeated = repeatedHeader(cells, columns, wanted);
   const counted = `${cells.length} cells, and the header has ${columns.length}`;
-  // Of several columns another one is no value then.
-  if (columns.length === 1 && normalized(cells[0] ?? '') === columns[0])
-    reader.bad(line, { reason: 'the header again' });
+  if (repeated) reader.bad(line, repeated);
   else if (last >= columns.length) reader.bad(line, { reason: counted, hint: 'Quote cells that hold the separator.' });
   else if (isCut && cells.length < columns.length)
     reader.bad(line, { reason: `${counted}; the file may be cut off here` });

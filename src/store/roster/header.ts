@@ -74,6 +74,21 @@ export function columnOf(header: string, { names, aliases }: WantedColumns): str
   return aliases.get(name) ?? (names.includes(name) ? name : header.trim());
 }
 
+/** Why a row with the cells of the header is refused: it would become a user of that name. */
+export function repeatedHeader(cells: readonly string[], columns: readonly string[], wanted: WantedColumns) {
+  const filled = columns.flatMap((column, index) => {
+    const cell = cells[index] ?? '';
+    return cell !== '' && wanted.names.includes(column) ? [{ column, cell }] : [];
+  });
+  const isHeader = filled.length > 0 && filled.every(({ column, cell }) => columnOf(cell, wanted) === column);
+  if (!isHeader) return undefined;
+  return {
+    reason: `the header again: ${filled.map(({ cell }) => cell).join(', ')}`,
+    rule: 'the header again',
+    hint: 'Remove the line: two files were joined. A user of that name can be given in JSON.',
+  } satisfies Fault;
+}
+
 export function countRequired(headers: readonly string[], wanted: WantedColumns): number {
   const columns = new Set(headers.map((header) => columnOf(header, wanted)));
   return wanted.required.filter((name) => columns.has(name)).length;

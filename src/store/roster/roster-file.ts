@@ -1,5 +1,5 @@
 import { Failure, labelled, messageOf, usage } from '../../core/failure.ts';
-import { isObject, parseJson } from '../../core/json.ts';
+import { endOfString, isObject, parseJson } from '../../core/json.ts';
 import { decodeText } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import type { Fault } from './bad-rows.ts';
@@ -118,10 +118,33 @@ type Parsed = { readonly value: unknown } | Fault;
 
 function parse(text: string): Parsed {
   try {
-    return { value: parseJson(text) };
+    const value = parseJson(text);
+    return repeatedKey(text) ?? { value };
   } catch (cause) {
     return { reason: `not valid JSON: ${messageOf(cause)}`, rule: 'not valid JSON', hint: oneEach };
   }
+}
+
+/** Why valid JSON is refused in which an object has a key twice: a parser keeps the last one, and says nothing. */
+function repeatedKey(text: string): Fault | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (sign === '{') open.push(new Set());
+    else if (sign === '[') open.push(undefined);
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === '"') {
+      const end = endOfString(text, at);
+      const keys = open.at(-1);
+      if (keys && /^\s*:/.test(text.slice(end + 1, end + 100))) {
+        const key = String(JSON.parse(text.slice(at, end + 1)));
+        if (keys.has(key)) return { reason: `an object has '${key}' twice`, rule: 'a key is there twice' };
+        keys.add(key);
+      }
+      at = end;
+    }
+  }
+  return undefined;
 }
 
 function takeObject(line: number, parsed: Parsed, wanted: WantedColumns, reader: RosterReader): void {

@@ -6,6 +6,7 @@ import {
   columnsOf,
   countRequired,
   maxHeaderSearch,
+  repeatedHeader,
   type HeaderRow,
   type RosterReader,
   type TableChoice,
@@ -79,11 +80,13 @@ function textOf(cell: SheetCell): string {
 /** Takes a row if it has a cell below the header. What is no text counts where the column is wanted. */
 function takeCells(
   columns: readonly string[],
-  { line, cells }: SheetRow,
+  row: SheetRow,
   { sheet, merges }: { readonly sheet: string; readonly merges: readonly Merge[] },
   wanted: WantedColumns,
   reader: RosterReader,
 ): void {
+  const { line, cells } = row;
+  const repeated = repeatedHeader(headerOf(row).cells, columns, wanted);
   const values = new Map<string, unknown>();
   const faults: Fault[] = [];
   let isRow = false;
@@ -101,7 +104,8 @@ function takeCells(
     const rule = `${column}: is empty in merged cells`;
     if (merge) faults.push({ reason: `${place} is empty: it is merged with ${merge.first}`, rule, hint });
   }
-  if (isRow && faults.length > 0) reader.bad(line, joined(faults));
+  if (repeated) reader.bad(line, repeated);
+  else if (isRow && faults.length > 0) reader.bad(line, joined(faults));
   else if (isRow) reader.row(line, values);
 }
 

@@ -34,6 +34,23 @@ test.each([
   });
 });
 
+test.each([
+  ['{"remote_user":"ada","size_allowance":4,"remote_user":"ben"}', "rows.ndjson:1: an object has 'remote_user' twice"],
+  [
+    '{"remote_user":"ada","size_allowance":4,"a":{"b":1,"b\\u0063":2,"bc":[{}]}}',
+    "rows.ndjson:1: an object has 'bc' twice",
+  ],
+])('a key that an object has twice is refused: %s', async (text, message) => {
+  await expect(read('rows.ndjson', Buffer.from(text))).rejects.toThrow(message);
+});
+
+test('the same key in two objects, and as a value, is no repetition', async () => {
+  const text = '[{"remote_user":"remote_user","size_allowance":4,"a":[{"b":1},{"b":2}],"b":"b"}]';
+  expect((await read('rows.json', Buffer.from(text))).rows).toEqual([
+    { remote_user: 'remote_user', size_allowance: 4 },
+  ]);
+});
+
 test('keys and headers in full width are those of the roster', async () => {
   const wide = (text: string) => text.replace(/[a-z_]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
   const rows = `{"${wide('remote_user')}":"ada","${wide('size_allowance')}":4}\n`;

@@ -514,6 +514,12 @@ describe('CSV below a title', () => {
     expect(message).toBe('roster.csv:6: size_allowance: 19 is out of range; must be 1 to 18');
   });
 
+  test('with a second header, as of sheets that were joined', async () => {
+    const again = rowOf(4, ['Remote User', 'size_allowance', 'x']);
+    const [message] = await refusal(workbookOf({ sheets: header + ada + grace + again }));
+    expect(message).toBe('roster.xlsx:4: the header again: Remote User, size_allowance');
+  });
+
   test('offers no other line than the one that is given', async () => {
     const [message] = await refusal(Buffer.from(`a,b\n${titled}`), { file: 'roster.csv', headerLine: 2 });
     expect(message).toBe('roster.csv: the header lacks remote_user and size_allowance; it has Roster of spring');
