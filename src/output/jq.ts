@@ -21,7 +21,8 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
   });
   // Nothing is evaluated without an input, so an expression that never ends does not end here.
   const compiled = await answerOf(worker, '', ending);
-  if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'It uses the syntax of jq 1.8.');
+  if (compiled.exitCode !== 0)
+    throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'It uses the syntax of jq 1.8.');
   return async (json: string) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;

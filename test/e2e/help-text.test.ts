@@ -36,6 +36,7 @@ test.each([
   expect(output).toBe((await helpTexts(width)).get('license create'));
 });
 
+
 test('a closed pipe is no error, a full disk is exit 8', needs('shell', 'devices'), async () => {
   const closed = await launch('bash', ['-c', 'bin/chatelaine.cjs --help | true; echo "${PIPESTATUS[0]}"']);
   expect(closed).toMatchObject({ stdout: '0', stderr: '' });

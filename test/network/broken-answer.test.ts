@@ -29,20 +29,21 @@ test.each<[string, string, number, string?]>([
 });
 
 describe('what is no HTTP is named, and nothing of it', () => {
-  test.each([['SSH-2.0-OpenSSH_9.2p1\r\n'], ['\x15\x03\x01\x00\x02\x02F'], ['{"license_code":"KEY-OF-ADA"}']])(
-    '%j',
-    async (text) => {
-      for (const when of ['at once', 'when asked'] as const) {
-        const { port } = await openSpeaker(text, when);
-        const { error } = await runAlone('license list --retries 0 -o json', { env: envOf(port) });
-        expect(error).toMatchObject({
-          exit: 7,
-          message: `127.0.0.1:${port} responds, but not in HTTP, or with headers that are too large`,
-          hint: 'Check the scheme and the port of the URL.',
-        });
-      }
-    },
-  );
+  test.each([
+    ['SSH-2.0-OpenSSH_9.2p1\r\n'],
+    ['\x15\x03\x01\x00\x02\x02F'],
+    ['{"license_code":"KEY-OF-ADA"}'],
+  ])('%j', async (text) => {
+    for (const when of ['at once', 'when asked'] as const) {
+      const { port } = await openSpeaker(text, when);
+      const { error } = await runAlone('license list --retries 0 -o json', { env: envOf(port) });
+      expect(error).toMatchObject({
+        exit: 7,
+        message: `127.0.0.1:${port} responds, but not in HTTP, or with headers that are too large`,
+        hint: 'Check the scheme and the port of the URL.',
+      });
+    }
+  });
 });
 
 test('words of a page that are cut inside a secret show no part of it', async () => {

@@ -64,7 +64,11 @@ describe('what an error proves', () => {
     ['too large', new TransportError('body too large'), unusable],
     ['closed by undici', sentError(coded('UND_ERR_ABORTED')), unconfirmed],
     ['what the HTTP parser does not take', sentError(coded('HPE_INVALID_CONSTANT')), unconfirmed],
-    ['what undici reads as no HTTP', sentError(Object.assign(new Error('?'), { name: 'HTTPParserError' })), unusable],
+    [
+      'what undici reads as no HTTP',
+      sentError(Object.assign(new Error('?'), { name: 'HTTPParserError' })),
+      unusable,
+    ],
     ['gzip that is cut', sentError(coded('Z_BUF_ERROR')), unconfirmed],
     ['brotli that is none', sentError(coded('ERR__ERROR_FORMAT_CL_SPACE')), unconfirmed],
     ['what is no error', sentError('text'), unconfirmed],
