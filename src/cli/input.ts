@@ -105,6 +105,11 @@ async function readable<T>(source: string, { signal }: InputParts, read: (limits
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof Failure) throw cause.as(cause.kind, `${source}: ${cause.message}`);
+    if (cause instanceof Error && cause.message.startsWith('EBUSY'))
+      throw new Failure('unavailable', `cannot read ${source}: another program has it open`, {
+        hint: 'Close it there, then run the same command again.',
+        cause,
+      });
     throw usage(`cannot read ${source}: ${systemReason(cause)}`, 'Give a file that exists, or - for standard input.');
   }
 }

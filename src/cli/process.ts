@@ -1,4 +1,5 @@
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { Duplex } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { Failure, unless } from '../core/failure.ts';
 import { localZone } from '../core/moment.ts';
@@ -22,12 +23,12 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
     get stdin() {
-      return (stdin ??= process.stdin);
+      return (stdin ??= openStream(() => process.stdin));
     },
     terminal: processTerminal,
-    stdout: ignoreErrors(process.stdout),
+    stdout: ignoreErrors(() => process.stdout),
     get stderr() {
-      return (stderr ??= ignoreErrors(process.stderr));
+      return (stderr ??= ignoreErrors(() => process.stderr));
     },
     interrupt: interrupt.signal,
     version,
@@ -76,8 +77,23 @@ function thisSystem(): System {
 }
 
 /** The sink's write reports errors; without a listener the same error would end the process. */
-function ignoreErrors(stream: NodeJS.WriteStream): Output {
-  return stream.on('error', () => undefined);
+function ignoreErrors(open: () => NodeJS.WriteStream): Output {
+  return openStream(open).on('error', () => undefined);
+}
+
+/** Node on Windows throws where a handle cannot be used; then its reads and writes fail, as on other systems. */
+function openStream<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
+  try {
+    return open();
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    return new Duplex({
+      read() {
+        this.destroy(cause);
+      },
+      write: (_chunk, _encoding, done) => done(cause),
+    });
+  }
 }
 
 /** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */

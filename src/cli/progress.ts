@@ -1,4 +1,5 @@
 import type { Progress } from '../jobs/work/work-messages.ts';
+import { formatDuration } from '../core/duration.ts';
 import type { RunParts } from './values.ts';
 
 const redrawEvery = 100;
@@ -19,8 +20,12 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
   let lastCount: number | undefined;
 
   const text = (): string => {
-    const rate = (done * 1000) / Math.max(1, clock.now() - started);
-    return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s`;
+    const elapsed = Math.max(1, clock.now() - started);
+    const rate = (done * 1000) / elapsed;
+    // Before that, the rate says nothing of the rest.
+    const isSound = elapsed >= 5000 && done >= total * 0.03 && done < total;
+    const remaining = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
+    return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${remaining}`;
   };
   const upTo = (count: number): void => {
     done = Math.min(count, total);

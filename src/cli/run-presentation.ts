@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { ownFormats } from '../commands/environment.ts';
+import { ownFormats, twinOf } from '../commands/environment.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
@@ -42,7 +42,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
     const near = unknownFields.flatMap((name) => suggestion(name, knownFields) ?? []);
     return usage(
       unknownFields.map((name) => `no field '${name}' in the result`),
-      [...near, `Its fields are ${knownFields.join(', ')}.`].join(' '),
+      [...near, `${whereFrom(options)}Its fields are ${knownFields.join(', ')}.`].join(' '),
     );
   };
   return {
@@ -189,3 +189,10 @@ const planShow: Show<unknown> = {
       .filter((text) => text !== '')
       .join(' '),
 };
+
+/** Names the variables, which hold for all commands and are easily forgotten. */
+function whereFrom({ fields, sort, count_by, typed }: Options): string {
+  const given = { fields, sort, count_by };
+  const set = (['fields', 'sort', 'count_by'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
+  return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
+}

@@ -80,7 +80,7 @@ function zoneMarkOf({ host, messages }: RunParts): () => string {
 async function filterOf({ options, host, signal }: RunParts): Promise<JsonFilter | undefined> {
   if (options.jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
-  return openFilter(options.jq, { signal, alarm: host.alarm });
+  return openFilter(options.jq, { signal, alarm: host.alarm, env: host.system.env });
 }
 
 /** Turns the event loop where its last turn is so long ago that a user would notice; ends the rows on the signal. */

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure, usage, orAborted } from '../core/failure.ts';
-import type { Alarm } from '../core/system.ts';
+import { withoutKeys, type Alarm, type Environment } from '../core/system.ts';
 
 interface FilterLimits {
   readonly signal: AbortSignal;
   readonly alarm: Alarm;
+  readonly env: Environment;
 }
 
 /**
@@ -13,16 +14,21 @@ interface FilterLimits {
  * @throws Failure usage where it does not compile; the filter Failure rejected, or the signal's reason
  */
 export async function openFilter(expression: string, ending: FilterLimits, mostBytes = 256 * 1024 * 1024) {
+  const preamble = preambleOf(expression, ending.env);
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
-    workerData: { expression, mostBytes },
+    workerData: { expression: preamble + expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
     // WebAssembly's words when it aborts are no message of ours.
     stderr: true,
   });
   // Nothing is evaluated without an input, so an expression that never ends does not end here.
   const compiled = await answerOf(worker, '', ending);
-  if (compiled.exitCode !== 0)
-    throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'It uses the syntax of jq 1.8.');
+  if (compiled.exitCode !== 0) {
+    const problems = problemsIn(compiled.stderr).replace(/, line (\d+)/g, (place, line) =>
+      preamble === '' ? place : `, line ${Number(line) - 1}`,
+    );
+    throw usage(`--jq: ${problems}`, 'It uses the syntax of jq 1.8.');
+  }
   return async (json: string) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
@@ -30,6 +36,11 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
     await worker.terminate();
     throw filterFailure(problemsIn(stderr));
   };
+}
+
+/** A line that gives the expression its environment, if it uses that, without our keys. */
+function preambleOf(expression: string, env: Environment): string {
+  return /env\b/i.test(expression) ? `${JSON.stringify(withoutKeys(env))} as $ENV | def env: $ENV;\n` : '';
 }
 
 const tooMuch = 'the expression needs too much memory';

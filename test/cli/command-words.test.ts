@@ -151,7 +151,16 @@ test('help says what exit codes mean', async () => {
 
 test.each([
   ['9', /^ {2}9 {2}a call that is not safe .*\n {5}Check before you repeat: the message says what to check\./],
+  ['124', /^124 {2}The program timeout ended the command\. What it did stays recorded: give\n {5}it more time/],
+  ['126', /^126 {2}The shell found the program, but may not run it/],
+  ['127', /^127 {2}The shell did not find chatelaine, or node/],
+  ['128', /^128 {2}Another program in the script/],
   ['130', /^130 {2}interrupted.*\n {5}Run the same command again any time\.\n$/],
+  ['134', /^134 {2}Node\.js aborted, often out of memory\./],
+  [
+    '137',
+    /^137 {2}Killed by SIGKILL, often out of memory\. What it did stays recorded: run\n {5}it again \(license create: check first\)\.\n$/,
+  ],
   ['143', /^143 {2}ended by SIGTERM.*\n {5}Run the same command again any time\. Windows/],
 ])('`chatelaine help %s` says what to do', async (code, text) => {
   const { exitCode, stdout } = await run(fakeService(), `help ${code}`, { bare: true });

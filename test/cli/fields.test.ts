@@ -66,7 +66,7 @@ test.each(['profile,kind', ' profile', '--profile'])('--sort takes one field, no
   expect(lines[0]).toBe(`chatelaine: no field '${field.replace(/^-/, '')}' in the result`);
 });
 
-test('a name that a variable holds is refused', async () => {
+test('a name that a variable holds is refused with the name of the variable', async () => {
   const { exitCode, lines } = await runAlone('auth list --fields profile', {
     env: { CHATELAINE_SORT: 'size_allowance' },
   });
@@ -75,7 +75,7 @@ test('a name that a variable holds is refused', async () => {
     exitCode: 2,
     lines: [
       "chatelaine: no field 'size_allowance' in the result",
-      'hint: Its fields are profile, kind, url, app_code, email, default, read_only, key, status, detail, advice.',
+      'hint: See CHATELAINE_SORT in the environment. Its fields are profile, kind, url, app_code, email, default, read_only, key, status, detail, advice.',
     ],
   });
 });

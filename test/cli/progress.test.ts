@@ -16,7 +16,24 @@ test('without a terminal a line comes every five seconds, and none at the end', 
   for (let done = 0; done < 40; done += 1) step(500);
   end();
 
-  expect(written()).toBe('rows 10/40, 2.0/s\nrows 20/40, 2.0/s\nrows 30/40, 2.0/s\nrows 40/40, 2.0/s\n');
+  expect(written()).toBe(
+    'rows 10/40, 2.0/s, 15s left\nrows 20/40, 2.0/s, 10s left\nrows 30/40, 2.0/s, 5s left\nrows 40/40, 2.0/s\n',
+  );
+});
+
+test('no time is told before five seconds and 3 % of the work; then in one way of writing', () => {
+  const { upTo, written } = job({ isTTY: true, total: 1000 });
+  upTo(4900, 100);
+  upTo(300, 25);
+  upTo(200, 31);
+  upTo(5000, 50);
+
+  expect(written().split(takeAway)).toEqual([
+    expect.stringMatching(/rows 100\/1000, 20\/s$/),
+    expect.stringMatching(/rows 25\/1000, 4\.8\/s$/),
+    expect.stringMatching(/rows 31\/1000, 5\.7\/s, 2m49s left$/),
+    expect.stringMatching(/rows 50\/1000, 4\.8\/s, 3m18s left$/),
+  ]);
 });
 
 test('without a terminal the last line is the true one, said once', () => {
@@ -25,7 +42,7 @@ test('without a terminal the last line is the true one, said once', () => {
   end();
   end();
 
-  expect(written()).toBe('rows 10/40, 2.0/s\nrows 13/40, 2.0/s\n');
+  expect(written()).toBe('rows 10/40, 2.0/s, 15s left\nrows 13/40, 2.0/s, 14s left\n');
 });
 
 test('on a terminal one line is drawn again and again, at most ten times a second, and taken away at the end', () => {
@@ -83,7 +100,7 @@ test('a dumb terminal gets lines', () => {
   step(5000);
   end();
 
-  expect(written()).toBe('rows 1/2, 0.2/s\n');
+  expect(written()).toBe('rows 1/2, 0.2/s, 5s left\n');
 });
 
 test.each([

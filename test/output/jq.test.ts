@@ -10,7 +10,12 @@ import { failing, look, many, written } from './looks.ts';
 
 /** Nothing ends it. */
 const filterOf = (expression: string, mostBytes?: number) =>
-  openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm }, mostBytes);
+  openFilter(expression, { signal: new AbortController().signal, alarm: realAlarm, env }, mostBytes);
+
+const env = {
+  ...{ U: 'ada', ODD: '\\(1) "é"', CHATELAINE_OUTPUT: 'json' },
+  ...{ CHATELAINE_API_KEY: 'k-1', CHATELAINE_CHAT_API_KEY_FILE: '/key' },
+};
 
 test.each([
   [
@@ -28,6 +33,24 @@ test.each([
   ],
 ])('jq prints %s', async (_what, expression, json, wanted) => {
   expect(await (await filterOf(expression))(json)).toBe(wanted);
+});
+
+test.each([
+  ['$ENV.U', 'ada\n'],
+  ['env.U', 'ada\n'],
+  ['def u: $ENV.U; u # of env', 'ada\n'],
+  ['env | keys', '["CHATELAINE_OUTPUT","ODD","U"]\n'],
+  ['$ENV.ODD', '\\(1) "é"\n'],
+  ['.env, "env"', 'null\nenv\n'],
+])('%s has the environment without our keys', async (expression, wanted) => {
+  expect(await (await filterOf(expression))('{}')).toBe(wanted);
+});
+
+test.each([
+  ['env | .[', 'syntax error, unexpected end of file at <top-level>, line 1, column 8'],
+  ['$ENV.U |\n $x', '$x is not defined at <top-level>, line 2, column 2'],
+])('%s is refused at its own place', async (expression, problem) => {
+  await expect(filterOf(expression)).rejects.toThrow(`--jq: ${problem}`);
 });
 
 test('an expression that never ends is compiled all the same', async () => {

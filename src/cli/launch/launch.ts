@@ -79,11 +79,22 @@ export function helpText(dist: string, argv: readonly string[]): string | undefi
   const last = argv.at(-1) ?? '';
   const isGuide = argv[0] === 'help' && argv.length === 2;
   if (!isGuide && last !== '--help' && last !== '-h') return undefined;
-  if (!isGuide && maybeTerminal(1) && process.stdout.isTTY && process.stdout.columns < 80) return undefined;
+  const columns = maybeTerminal(1) && process.stdout.isTTY ? process.stdout.columns : 80;
+  if (!isGuide && columns < 80) return undefined;
   const texts = readFileSync(join(dist, 'help.txt'), 'utf8');
   const head = `\f${(isGuide ? argv : argv.slice(0, -1)).join(' ')}\n`;
   const begin = texts.indexOf(head);
   if (begin < 0) return undefined;
   const end = texts.indexOf('\f', begin + 1);
-  return texts.slice(begin + head.length, end < 0 ? undefined : end);
+  const text = texts.slice(begin + head.length, end < 0 ? undefined : end);
+  return columns < 80 ? reflow(text, columns) : text;
+}
+
+/** The paragraphs of a guide at another width; its commands, which are indented by four, stay. */
+function reflow(guide: string, columns: number): string {
+  return guide.replace(/^( {2}| {6}|)(\S.*(?:\n\1\S.*)*)/gm, (_, lead: string, words: string) => {
+    const room = Math.max(20, columns - lead.length);
+    const line = new RegExp(`(\\S{${room},}|.{1,${room}})(?: |$)`, 'g');
+    return words.replace(/\s+/g, ' ').replace(line, `${lead}$1\n`).trimEnd();
+  });
 }
