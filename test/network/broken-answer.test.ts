@@ -28,18 +28,21 @@ test.each<[string, string, number, string?]>([
   });
 });
 
-describe('what is no HTTP is named, and nothing of it', () => {
+describe('what is no HTTP is named, with the way it begins and no more', () => {
   test.each([
-    ['SSH-2.0-OpenSSH_9.2p1\r\n'],
-    ['\x15\x03\x01\x00\x02\x02F'],
-    ['{"license_code":"KEY-OF-ADA"}'],
-  ])('%j', async (text) => {
+    ['SSH-2.0-OpenSSH_9.2p1\r\n', 'SSH-2.0…'],
+    ['220 mail.test ESMTP\r\n', '220 mai…'],
+    ['-ERR unknown command\r\n', '-ERR un…'],
+    ['\x15\x03\x01\x00\x02\x02F', 'TLS'],
+    ['\x00\x00\x12\x04\x00', '?????…'],
+    ['{"license_code":"KEY-OF-ADA"}', '{"licen…'],
+  ])('%j', async (text, shown) => {
     for (const when of ['at once', 'when asked'] as const) {
       const { port } = await openSpeaker(text, when);
       const { error } = await runAlone('license list --retries 0 -o json', { env: envOf(port) });
       expect(error).toMatchObject({
         exit: 7,
-        message: `127.0.0.1:${port} responds, but not in HTTP, or with headers that are too large`,
+        message: `127.0.0.1:${port} responds, but not in HTTP: ${shown}`,
         hint: 'Check the scheme and the port of the URL.',
       });
     }
@@ -61,15 +64,15 @@ describe('a head that is not HTTP is named, and the request is not sent again', 
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
   test.each([
-    ['lines that end with LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n[]'],
-    ['a blank before the colon', `${head}content-length : 2\r\n\r\n[]`],
-    ['two lengths', `${head}content-length: 2\r\ncontent-length: 3\r\n\r\n[]`],
-    ['a length that is no number', `${head}content-length: 2x\r\n\r\n[]`],
-  ])('%s', async (_what, text) => {
+    ['lines that end with LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n[]', /CR|LF/],
+    ['a blank before the colon', `${head}content-length : 2\r\n\r\n[]`, /header/i],
+    ['two lengths', `${head}content-length: 2\r\ncontent-length: 3\r\n\r\n[]`, /Content-Length/],
+    ['a length that is no number', `${head}content-length: 2x\r\n\r\n[]`, /Content-Length/],
+  ])('%s', async (_what, text, reason) => {
     const { port } = await openSpeaker(text, 'when asked');
     const { error, slept } = await runAlone('license list -o json', { env: envOf(port) });
     expect(error).toMatchObject({ exit: 7, hint: 'Check the scheme and the port of the URL.' });
-    expect(error?.message).toContain('responds, but not in HTTP');
+    expect(error?.message).toMatch(new RegExp(`^127.0.0.1:${port} responds, but not in HTTP: .*${reason.source}`, 'i'));
     expect(slept).toEqual([]);
   });
 });

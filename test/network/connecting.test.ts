@@ -94,12 +94,12 @@ describe('while connecting', () => {
     [
       'closes',
       '',
-      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (no HTTP response)`,
+      (port: number) => `the proxy 127.0.0.1:${port} closed the tunnel to licenses.test before it was open`,
     ],
     [
       'answers nonsense',
       'nonsense\r\n\r\n',
-      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (no HTTP response)`,
+      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its response is not HTTP)`,
     ],
   ])('a proxy that %s is a connection that was not made', async (_what, said, message) => {
     const { port } = await listen((socket) => socket.end(said));
@@ -210,14 +210,14 @@ describe('compressed answers', () => {
 });
 
 describe('hostile answers', () => {
-  test('one that breaks in the packet of its head is none of HTTP', async () => {
+  test('one that breaks in the packet of its head is an answer that is not whole', async () => {
     const { port } = await listen((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n')),
     );
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list --retries 0');
     expect(error).toMatchObject({
       exit: 7,
-      message: expect.stringContaining('responds, but not in HTTP') as string,
+      message: expect.stringContaining('broke before the response was complete') as string,
     });
   });
 
@@ -236,7 +236,8 @@ describe('hostile answers', () => {
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list');
     expect(error).toMatchObject({
       exit: 7,
-      message: `127.0.0.1:${port} responds, but not in HTTP, or with headers that are too large`,
+      message: `the response headers of 127.0.0.1:${port} are larger than Node accepts`,
+      hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
       retryable: false,
     });
     expect(seen).toHaveLength(1);

@@ -69,7 +69,7 @@ describe('an https origin', needs('openssl'), () => {
     const env = { CHATELAINE_BASE_URL: 'https://licenses.test', HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const unit = { CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
     const { error } = await runAlone('license edit KEY-1 --size-allowance 4 -o json', { env: { ...unit, ...env } });
-    const message = `the proxy 127.0.0.1:${port} refused to connect to licenses.test (no HTTP response)`;
+    const message = `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its response is not HTTP)`;
     expect(error).toMatchObject({ exit: 7, message, hint: 'Check HTTPS_PROXY and NO_PROXY.' });
   });
 
@@ -232,6 +232,20 @@ test.each([`"http://ada:canary-pw@gate.test:3128"`, `'http://ada:canary-pw@gate.
     expect(ran.stderr).not.toContain('canary-pw');
   },
 );
+
+test.each([
+  [{ ALL_PROXY: 'http://gate.test:3128' }, true],
+  [{ all_proxy: 'socks5://gate.test:1080' }, true],
+  [{ ALL_PROXY: 'http://gate.test:3128', http_proxy: 'http://gate.test:3128' }, false],
+  [{ ALL_PROXY: '' }, false],
+])('without a connection, a proxy that is not used is named: %j is %s', async (env, isNamed) => {
+  const unit = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
+  const words = 'ALL_PROXY is not used: set HTTPS_PROXY to an http proxy.';
+  const listed = await runAlone('license list --retries 0 -o json', { env: { ...unit, ...env } });
+  expect(listed.error?.hint?.endsWith(words)).toBe(isNamed);
+  const checked = await runAlone('doctor -o json', { env: { ...unit, ...env } });
+  expect(checked.stdout.includes(words)).toBe(isNamed);
+});
 
 test('http on loopback never goes through a proxy', async () => {
   const { run, sandbox } = await openSandbox();

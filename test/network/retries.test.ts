@@ -67,6 +67,46 @@ describe('--retries', () => {
 /** Of a server whose clock is a day behind. */
 const skewed = { date: 'Sat, 28 Feb 2026 12:00:00 GMT', 'retry-after': 'Sat, 28 Feb 2026 12:00:09 GMT' };
 
+describe('what a 503 asks for', () => {
+  test.each([
+    ['9', '', 9000],
+    ['soon', '', 0],
+    ['150', '--deadline 200s', 150_000],
+  ])('%s s with "%s" is waited for', async (wait, option, least) => {
+    const respond: Respond = (_request, count) => (count === 1 ? { ...busy, headers: { 'retry-after': wait } } : {});
+    const { ran } = await runAt(respond, `license list ${option}`);
+    expect({ exit: ran.exitCode, waits: ran.slept.length }).toEqual({ exit: 0, waits: 1 });
+    expect(ran.slept[0]).toBeGreaterThanOrEqual(least);
+    expect(ran.slept[0]).toBeLessThanOrEqual(Math.max(least, 500));
+  });
+
+  test('a date counts from the clock of the server', async () => {
+    const { ran } = await runAt((_request, count) => (count === 1 ? { ...busy, headers: skewed } : {}), 'license list');
+    expect(ran.slept).toEqual([9000]);
+  });
+
+  test.each([
+    ['300', '', '5m'],
+    ['6', '--deadline 5s', '6s'],
+  ])('%s s with "%s" is not begun', async (wait, option, named) => {
+    const { ran, origin } = await runAt(
+      () => ({ ...busy, headers: { 'retry-after': wait } }),
+      `license list ${option}`,
+    );
+    expect(ran.error).toMatchObject({
+      exit: 7,
+      message: `the server asks to wait ${named} before the next request (503)`,
+      http: { status: 503 },
+    });
+    expect(origin.seen).toHaveLength(1);
+  });
+
+  test('what its five requests ask for adds up to two minutes at most', async () => {
+    const { ran } = await runAt(() => ({ ...busy, headers: { 'retry-after': '50' } }), 'license list');
+    expect({ exit: ran.exitCode, slept: ran.slept }).toEqual({ exit: 7, slept: [50_000, 50_000] });
+  });
+});
+
 describe('what a 429 asks for', () => {
   test.each([
     ['nothing', {}, '{}', 1000, 2000],

@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
+import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { askedBy, askedWait, backoff, beyondWait, longestRateLimit, nextStep, rateLimitWait } from './retry.ts';
 import { endingOf, sentError, TransportError } from './transport-error.ts';
@@ -43,14 +44,19 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, waited)) {
         const said = asked === undefined ? 'the server answered 429, and does not say how long to wait' : undefined;
-        throw beyondWait(request, said ?? askedWait(wait), waited, answer);
+        throw beyondWait(request, said ?? askedWait(wait, 429), waited, answer);
       }
       const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
       reportWait(connection, request, wait, `the server ${why} (429)`);
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
-    const wait = step === 'repeat' ? backoff(retries, clock.random()) : undefined;
+    const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock) : undefined;
+    const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
+    if (asked !== undefined && wait !== undefined && retries < connection.retries) {
+      waited += wait;
+      if (!fits(connection, wait, waited)) throw beyondWait(request, askedWait(wait, 503), waited, answer);
+    }
     if (wait === undefined || retries >= connection.retries || !fits(connection, wait)) {
       if (failure) throw failure;
       answer.afterUnconfirmed = afterUnconfirmed;
@@ -67,7 +73,7 @@ async function passGate(connection: Connection, request: Request, { before }: Ca
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
   for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
-    if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait), wait);
+    if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait, 429), wait);
     await clock.sleep(wait, signal);
   }
   await before?.();
@@ -102,7 +108,11 @@ async function attemptOnce(connection: Connection, call: Call, request: Request,
     if (connection.signal.aborted) throw endOfInterrupted(connection.signal, call, request, cause);
     // A file of ours, such as that of the authorities, is the same the next time.
     const error = cause instanceof Failure ? nothingSent(cause) : sentError(cause);
-    const failure = error.failure({ method, url }, timeoutOf(connection, call));
+    const failure = error.failure(
+      { method, url },
+      timeoutOf(connection, call),
+      unusedProxy(connection.surroundings.env),
+    );
     observe({ kind: 'failure', method, url, attempt, message: failure.message });
     return { ending: error.ending, answer: undefined, failure };
   }

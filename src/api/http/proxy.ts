@@ -25,6 +25,14 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   return proxy;
 }
 
+/** What to do where only ALL_PROXY names a proxy, which is not used; undefined elsewhere. */
+export function unusedProxy(env: Environment): string | undefined {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+  const unused = variable(env, 'ALL_PROXY') ?? variable(env, 'all_proxy');
+  if (unused === undefined || names.some((name) => variable(env, name) !== undefined)) return undefined;
+  return 'ALL_PROXY is not used: set HTTPS_PROXY to an http proxy.';
+}
+
 /** `host`, `.domain`, an address, a range such as `10.0.0.0/8`, each with `:port` or without, or `*`. */
 function isExempt(hostname: string, port: string, env: Environment): boolean {
   const entries = (variable(env, 'NO_PROXY') ?? variable(env, 'no_proxy') ?? '').toLowerCase().split(/[\s,]+/);

@@ -78,8 +78,8 @@ export function beyondWait(
   });
 }
 
-export function askedWait(wait: Milliseconds): string {
-  return `the server asks to wait ${inSeconds(wait)} before the next request (429)`;
+export function askedWait(wait: Milliseconds, status: 429 | 503): string {
+  return `the server asks to wait ${inSeconds(wait)} before the next request (${status})`;
 }
 
 /** Rounded up to what `--deadline` takes. */

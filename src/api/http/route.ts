@@ -163,8 +163,10 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
           reject(refusal(status, at));
         },
         onResponseError(_controller, cause) {
-          if (('code' in cause && cause.code === 'UND_ERR_SOCKET') || cause.name === 'HTTPParserError')
-            reject(new TransportError('proxy does not reach the server', { at, detail: 'no HTTP response', cause }));
+          if ('code' in cause && cause.code === 'UND_ERR_SOCKET')
+            reject(new TransportError('proxy hangs up', { at, cause }));
+          else if (cause.name === 'HTTPParserError')
+            reject(new TransportError('proxy refuses', { at, detail: 'its response is not HTTP', cause }));
           else reject(isBug(cause) ? cause : connectError(cause, at, proxy.host));
         },
       },

@@ -59,6 +59,7 @@ const causes = {
   },
   'proxy refuses': { ...nothingSent, ...refused },
   'proxy does not reach the server': { ...notConnected, ...refused },
+  'proxy hangs up': { ...notConnected, ...refused, says: '{at} closed the tunnel to {host} before it was open' },
   'no TLS': tls('{at} does not speak TLS on this port', 'Check the port of the URL; http is for http://.'),
   'untrusted certificate': tls(
     'the certificate of {at} is not trusted',
@@ -78,7 +79,7 @@ const causes = {
   ),
   'not HTTP': {
     ...unusable,
-    says: '{at} responds, but not in HTTP, or with headers that are too large',
+    says: '{at} responds, but not in HTTP: {detail}',
     hint: 'Check the scheme and the port of the URL.',
   },
   timeout: {
@@ -90,6 +91,11 @@ const causes = {
     ...unconfirmed,
     says: 'the connection to {host} broke before the response was complete{why}',
     hint: 'Run the command again.',
+  },
+  'headers too large': {
+    ...unusable,
+    says: 'the response headers of {host} are larger than Node accepts',
+    hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
   },
   'body too large': {
     ...unusable,
@@ -123,8 +129,12 @@ export class TransportError extends Error {
     return causes[this.reason];
   }
 
-  failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
-    const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
+  /** `unused`: what to do about a proxy that is not used, where no connection was made. */
+  failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds, unused?: string): Failure {
+    const { kind = 'unavailable', says, hint: advice, again, request }: Cause = causes[this.reason];
+    const hint = [advice, request === 'unprocessed' ? unused : undefined]
+      .filter((text) => text !== undefined)
+      .join(' ');
     const { host } = new URL(http.url);
     const { detail = '', at = host, proxy } = this.#details;
     const words: Readonly<Record<string, string>> = {
@@ -136,7 +146,7 @@ export class TransportError extends Error {
       why: detail === '' ? '' : ` (${detail})`,
     };
     const message = says.replace(/\{(\w+)\}/g, (_all, name: string) => words[name] ?? '');
-    return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
+    return new Failure(kind, message, { ...(hint && { hint }), http, cause: this, retryable: again !== 'never' });
   }
 }
 
@@ -145,10 +155,27 @@ export function sentError(cause: unknown): TransportError {
   if (cause instanceof TransportError) return cause;
   const code = codeOf(cause);
   if (isBug(cause)) throw cause;
-  if (/HEADERS_OVERFLOW|LENGTH_MISMATCH/.test(code) || (cause instanceof Error && cause.name === 'HTTPParserError'))
-    return new TransportError('not HTTP', { cause });
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new TransportError('headers too large', { cause });
+  const greeting = greetingIn(cause) ?? faultIn(cause);
+  if (greeting !== undefined) return new TransportError('not HTTP', { detail: greeting, cause });
   // A code of the HTTP library says no more than the sentence.
   return new TransportError('broken', { detail: /^(UND_)?ERR_[A-Z]/.test(code) ? '' : code, cause });
+}
+
+/** How an answer begins that is not HTTP; no more of it, since what is out of place may hold a key. */
+function greetingIn(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !cause.message.includes('(Expected HTTP/') || !('data' in cause)) return undefined;
+  const data = String(cause.data);
+  return data.startsWith('\x15\x03') ? 'TLS' : `${data.slice(0, 7).replace(/[^ -~]/g, '?')}…`;
+}
+
+/** What the parser says of a head that is not HTTP: its own words, and none of the server's. */
+function faultIn(cause: unknown): string | undefined {
+  if (codeOf(cause) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the Content-Length does not match the body';
+  if (!(cause instanceof Error) || cause.name !== 'HTTPParserError') return undefined;
+  return /\((Missing expected .*|Invalid (?:header|HTTP version|status).*|.*Content-Length.*)\)/i.exec(
+    cause.message,
+  )?.[1];
 }
 
 /** @param at the host that failed, in words, if it is not the one of the URL */

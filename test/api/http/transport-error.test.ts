@@ -50,6 +50,7 @@ describe('what an error proves', () => {
     ['proxy without a password', new TransportError('proxy asks for a password'), prevented],
     ['proxy that refuses', new TransportError('proxy refuses'), prevented],
     ['proxy that cannot connect', new TransportError('proxy does not reach the server'), unprocessed],
+    ['proxy that closes', new TransportError('proxy hangs up'), unprocessed],
     ['reset while connecting', connecting('ECONNRESET'), unprocessed],
     ['refused after connecting', sentError(coded('ECONNREFUSED')), unconfirmed],
     ['no route after connecting', sentError(coded('EHOSTUNREACH')), unconfirmed],
@@ -67,7 +68,7 @@ describe('what an error proves', () => {
     [
       'what undici reads as no HTTP',
       sentError(Object.assign(new Error('?'), { name: 'HTTPParserError' })),
-      unusable,
+      unconfirmed,
     ],
     ['gzip that is cut', sentError(coded('Z_BUF_ERROR')), unconfirmed],
     ['brotli that is none', sentError(coded('ERR__ERROR_FORMAT_CL_SPACE')), unconfirmed],
