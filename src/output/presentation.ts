@@ -67,6 +67,8 @@ export interface ColumnRules<T> {
   readonly as?: 'seconds' | 'message';
   /** The text shown in place of an empty one. */
   readonly empty?: string;
+  /** Its value is words for people: where csv or tsv request it by name, they have what the row has. */
+  readonly isWords?: boolean;
   /** A table shows it behind all others: people look for a user, and copy a key. */
   readonly isLast?: boolean;
 }

@@ -1,5 +1,5 @@
 import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
-import { arrange, drawGrid, drawLine, lineWidth, paintCell, type Cell, type ColumnSize } from './grid.ts';
+import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { plain } from './plain.ts';
 import { columnSizes } from './column-sizes.ts';
@@ -23,8 +23,7 @@ type Fold = (text: string, room: number) => readonly string[];
 interface TableWriter {
   first(rows: readonly (readonly Cell[])[]): string;
   next(row: readonly Cell[]): string;
-  /** Columns that it leaves out, and in which its first rows differ. */
-  readonly leftOut?: readonly string[];
+  remark?(): string | undefined;
 }
 
 /** Columns for people. In a terminal the first rows decide what is left out; elsewhere nothing is. */
@@ -61,9 +60,7 @@ export function table(
     const names = tableColumns(value, presentation);
     return recordWriter(headOf(names), presentation.width, fold).first([read(value, names)]);
   };
-  const remark = (): string | undefined =>
-    writer?.leftOut?.length ? `left out to fit the width: ${writer.leftOut.join(', ')}` : undefined;
-  return { one, row, end, remark };
+  return { one, row, end, remark: () => writer?.remark?.() };
 }
 
 /** The columns in the order in which people look for them. */
@@ -95,20 +92,22 @@ function writerOf(
     !arranged ||
     (arranged.shown.length < wanted.length &&
       (rows.length === 1 || arranged.shown.length === 1 || fields !== undefined));
-  if (isRecord) return recordWriter(head, width, fold);
-  // Of more rows than these nobody knows yet whether a column is empty, or constant.
-  const isTold = ({ isEmpty, goes }: ColumnSize): boolean =>
-    rows.length === decidingRows || !(isEmpty || goes.startsWith('constant'));
-  const leftOut = sizes
-    .filter((column) => isTold(column) && !arranged.shown.includes(column))
-    .map(({ index }) => names[index] ?? '');
-  return { ...columnWriter(head, { ...arranged, room, fold }), leftOut };
+  if (!isRecord) return columnWriter(names, head, { ...arranged, room, fold });
+  return recordWriter(head, width, fold);
 }
 
 type Layout = NonNullable<ReturnType<typeof arrange>> & { readonly room: number; readonly fold: Fold };
 
 /** Rows as lines of columns. */
-function columnWriter(head: readonly Cell[], { shown, widths, room, fold }: Layout): TableWriter {
+function columnWriter(
+  names: readonly string[],
+  head: readonly Cell[],
+  { shown, widths, room, fold }: Layout,
+): TableWriter {
+  const leftOut = watchLeftOut(
+    names,
+    [...names.keys()].filter((index) => !shown.some((column) => column.index === index)),
+  );
   const looks = shown.map(({ isNumber }, place) => ({
     width: widths[place] ?? 0,
     align: isNumber ? ('right' as const) : ('left' as const),
@@ -125,6 +124,7 @@ function columnWriter(head: readonly Cell[], { shown, widths, room, fold }: Layo
   };
   /** A row is one line, or as many as its longest folded cell takes; its other cells are in the first. */
   const linesOf = (row: readonly Cell[]): readonly (readonly Cell[])[] => {
+    leftOut.see(row);
     const cells = fit(row).map((cell, place) => {
       const width = widths[place] ?? 0;
       if (!shown[place]?.folds || cell.width <= width) return [cell];
@@ -139,6 +139,7 @@ function columnWriter(head: readonly Cell[], { shown, widths, room, fold }: Layo
       linesOf(row)
         .map((line) => drawLine(line, looks))
         .join(''),
+    remark: leftOut.remark,
   };
 }
 

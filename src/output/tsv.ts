@@ -1,7 +1,8 @@
 import { tsvCell } from '../core/tsv.ts';
-import { cellText, cellsOf, columnsOf, namesOf, type peopleReader } from './columns.ts';
+import { writeJson } from '../core/json.ts';
+import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, type peopleReader } from './columns.ts';
 import { plain } from './plain.ts';
-import type { Formatter, Presentation } from './presentation.ts';
+import type { Formatter, Presentation, Show } from './presentation.ts';
 
 /** One record a line, cells parted by tabs; a tab, line end or backslash inside a cell is `\t`, `\n`, `\r`, `\\`. */
 export function tsv(presentation: Presentation): Formatter {
@@ -22,9 +23,10 @@ export function records(
 ): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;
+  let leftOut: ReturnType<typeof watchFields> | undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
-    const cells = cellsOf(row, names, show);
+    const cells = cellsOf(row, names, fields && !reader ? withoutWords(show) : show);
     return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
   };
   const row = (value: unknown): string => {
@@ -32,12 +34,45 @@ export function records(
     if (!columns) {
       columns = columnsOf(value, choices);
       head = header(columns);
+      if (show.others === 'any' && !fields) leftOut = watchFields(columns, show);
     }
+    leftOut?.see(value);
     return head + line(value, columns);
   };
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
+    remark: () => leftOut?.remark(),
+  };
+}
+
+function withoutWords({ columns = [], ...show }: Show<unknown>): Show<unknown> {
+  return { ...show, columns: columns.filter((column) => typeof column === 'string' || !column.isWords) };
+}
+
+/** Watches fields that no column shows: the first row decides on the columns, and later ones may have more. */
+function watchFields(columns: readonly string[], show: Show<unknown>) {
+  const shown = new Set(columns);
+  // The key of a license is shown under our name for it.
+  const made = columns.filter((name) => rulesOf(show, name)?.of);
+  const first = new Map<string, string>();
+  const differing = new Set<string>();
+  let rows = 0;
+  return {
+    see(row: unknown): void {
+      const object = asObject(row, show) ?? {};
+      rows += 1;
+      for (const name in object) {
+        if (shown.has(name) || differing.has(name) || !Object.hasOwn(object, name)) continue;
+        const value = object[name];
+        if (cellsOf(row, made, show).includes(value)) continue;
+        const text = writeJson(value);
+        if (rows > 1 && first.get(name) !== text) differing.add(name);
+        else first.set(name, text);
+      }
+      for (const name of first.keys()) if (!Object.hasOwn(object, name)) differing.add(name);
+    },
+    remark: () => (differing.size === 0 ? undefined : `left out: ${[...differing].join(', ')}; --fields names columns`),
   };
 }

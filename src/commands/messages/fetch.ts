@@ -59,7 +59,7 @@ export default command({
       { name: 'id', keep: -2 },
       { name: 'timestamp', as: 'seconds', keep: 1 },
       ...whole('sender_full_name'),
-      { name: 'display_recipient', keep: -1, width: 60, of: ({ message }) => recipientsOf(message) },
+      { name: 'display_recipient', keep: -1, width: 60, isWords: true, of: ({ message }) => recipientsOf(message) },
       { name: 'subject', width: 60, empty: '(empty topic)' },
       { name: 'content', as: 'message', keep: 2, width: 24 },
       { name: 'time', when: 'asked', of: ({ message: { timestamp } }) => utcText(timestamp) ?? undefined },

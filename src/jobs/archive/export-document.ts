@@ -85,7 +85,7 @@ const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
   { name: 'timestamp', as: 'seconds' } as const,
   'sender_id',
   'sender_full_name',
-  { name: 'display_recipient', of: of(recipientsOf) },
+  { name: 'display_recipient', isWords: true, of: of(recipientsOf) },
   'subject',
   { name: 'content', as: 'message' } as const,
   { name: 'time', when: 'asked', of: of(({ timestamp }) => utcText(timestamp)) },

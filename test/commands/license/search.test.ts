@@ -170,3 +170,31 @@ describe('license list --from where listed values are no keys', () => {
     expect(stdout).not.toMatch(/9F2A|K-1/);
   });
 });
+
+describe('csv and tsv name the fields that they leave out', () => {
+  const list = async (rows: readonly object[], words: string) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, rows);
+    return (await runAt(service, `license list ${words}`)).stderr;
+  };
+  const ada = { license_code: 'K-1', code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4, tags: ['a'] };
+  const note = (names: string) => `left out: ${names}; --fields names columns\n`;
+
+  test.each([
+    ['a list that differs', [ada, { ...ada, code: 'K-2', license_code: 'K-2', tags: [] }], '-o csv', note('tags')],
+    ['one that is the same in all rows', [ada, { ...ada, remote_user: 'ben' }], '-o csv', ''],
+    ['a field that the first row lacks', [ada, { ...ada, note: 'x' }], '-o tsv', note('note')],
+    ['a field that a later row lacks', [ada, { license_code: 'K-2', remote_user: 'ben' }], '-o excel', note('tags')],
+    [
+      'one that is null everywhere but once',
+      [ada, { ...ada, more: null }, { ...ada, more: 1 }],
+      '-o csv',
+      note('more'),
+    ],
+    ['nothing under -q', [ada, { ...ada, note: 'x' }], '-o csv -q', ''],
+    ['nothing where fields are named', [ada, { ...ada, note: 'x' }], '-o csv --fields remote_user', ''],
+    ['nothing in json', [ada, { ...ada, note: 'x' }], '-o json', ''],
+  ])('%s', async (_what, rows, words, stderr) => {
+    expect(await list(rows, words)).toBe(stderr);
+  });
+});

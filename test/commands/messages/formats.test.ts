@@ -93,6 +93,17 @@ describe('time and url', () => {
   });
 });
 
+test.each(['csv', 'tsv'])(
+  '%s has the people of a direct message whole where they are asked for by name',
+  async (format) => {
+    const words = (await fetched(`-o ${format} --no-header`)).stdout.split('\n')[1];
+    const { stdout } = await fetched(`-o ${format} --fields display_recipient --no-header`);
+
+    expect(words).toContain('unknown user, unknown user');
+    expect(stdout.replaceAll('""', '"')).toContain('[{"id":9},{"id":8}]');
+  },
+);
+
 describe('a format of one command', () => {
   test.each(['text', 'html'])('%s is refused where a command does not offer it', async (format) => {
     const { exitCode, stderr } = await run(fakeService(), `license list -o ${format}`);
