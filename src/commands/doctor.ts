@@ -8,7 +8,7 @@ import type { Accounts, Disk, Invocation, Keys, Ledgers, Services, Time } from '
 export default command({
   about: [
     'Checks the configuration and its file modes, the folder of records and archives, the credentials of the environment, and the shared ' +
-      'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the key, and the feature level ' +
+      'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the clock, the key, and the feature level ' +
       'of a chat server (the number of its API, which grows with each change). Each server gets one request of at most ten seconds (--retries, --timeout). It exits with the code of the first problem.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
@@ -88,7 +88,7 @@ async function examineAccount(candidate: Candidate, context: DoctorParts): Promi
   const { subject } = candidate;
   if (failure) return { ...report('credential', subject, 'problem', detail ?? status, advice), failure };
   const accepted = detail === null ? 'accepted' : `accepted, ${detail}`;
-  return report('credential', subject, 'ok', accepted);
+  return report('credential', subject, advice === null ? 'ok' : 'note', accepted, advice);
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {

@@ -6,26 +6,42 @@ import type { Terminal, Time } from './context.ts';
 
 export type TimeParts = Time & Terminal;
 
-/** The time of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
-export function readTime(flag: string, text: string, { clock, note }: TimeParts): Milliseconds {
-  const moment = labelled(flag, () => parseMoment(text, clock));
-  note(`${flag} ${text}: ${dayAndMoment(moment)}`);
-  return moment;
-}
-
 /** Up to here the clocks of two machines are taken to agree. */
 const mostSkew: Milliseconds = 300_000;
 
+/** The lead of this machine's clock over the servers'; 0 up to `most`, and where no response told the time. */
+export function skewOf({ now, serverNow }: Time['clock'], most = mostSkew): Milliseconds {
+  const skew = now() - (serverNow() ?? now());
+  return Math.abs(skew) > most ? skew : 0;
+}
+
+export function skewText(skew: Milliseconds): string {
+  const off = formatDuration(Math.abs(skew));
+  return `the clock of this machine is ${off} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
+}
+
+/**
+ * The time of an option's text, also shown: `thursday` depends on day and time zone. After the first response of a run
+ * it counts from the server's clock if that of this machine is wrong (docs/apis.md, Clocks). @throws Failure usage
+ */
+export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {
+  const { clock } = context;
+  const [now, skew] = [clock.now(), skewOf(clock)];
+  const momentAt = (at: Milliseconds): Milliseconds =>
+    labelled(flag, () => parseMoment(text, { now: () => at, checkZone: clock.checkZone }));
+  const moment = momentAt(now - skew);
+  if (moment !== momentAt(now)) context.warn(`${skewText(skew)}: ${flag} ${text} counts from the server's time`);
+  context.note(`${flag} ${text}: ${dayAndMoment(moment)}`);
+  return moment;
+}
+
 /** @throws Failure unavailable where the clock of this machine is wrong: what is deleted must not depend on it */
 export function refuseWrongClock(flag: string, { clock }: Time): void {
-  const skew = clock.now() - (clock.serverNow() ?? clock.now());
-  if (Math.abs(skew) <= mostSkew) return;
-  const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
-  throw new Failure(
-    'unavailable',
-    `the clock of this machine is ${off}, and ${flag} depends on it: nothing was deleted`,
-    { hint: 'Set the clock of this machine.' },
-  );
+  const skew = skewOf(clock);
+  if (skew === 0) return;
+  throw new Failure('unavailable', `${skewText(skew)}, and ${flag} depends on it: nothing was deleted`, {
+    hint: 'Set the clock of this machine.',
+  });
 }
 
 /** Options of every list of times. */
@@ -34,15 +50,28 @@ export const spanOptions = {
   until: textField('TIME', 'Only before this time'),
 } as const satisfies Fields;
 
-/** Both times of a span, also shown. @throws Failure usage for a time that cannot be read, and for an empty span */
-export function spanOf(
-  { since, until }: Partial<Record<'since' | 'until', string | undefined>>,
-  context: TimeParts,
-): { readonly since: Milliseconds | undefined; readonly until: Milliseconds | undefined } {
-  const from = since === undefined ? undefined : readTime('--since', since, context);
-  const to = until === undefined ? undefined : readTime('--until', until, context);
+type TypedSpan = Partial<Record<'since' | 'until', string | undefined>>;
+
+/**
+ * Call it after the first response, if the run sends requests. @throws Failure usage for a time that cannot be read,
+ * and for a span that is empty, or begins in the server's future
+ */
+export function spanOf(typed: TypedSpan, context: TimeParts) {
+  return checkedSpan(typed, context, (flag, text) => readTime(flag, text, context));
+}
+
+/** The same by the clock of this machine, and nothing is shown: before anything is sent. @throws Failure usage */
+export function checkSpan(typed: TypedSpan, { clock }: Time) {
+  return checkedSpan(typed, { clock }, (flag, text) => labelled(flag, () => parseMoment(text, clock)));
+}
+
+function checkedSpan({ since, until }: TypedSpan, { clock }: Time, read: (flag: string, text: string) => Milliseconds) {
+  const from = since === undefined ? undefined : read('--since', since);
+  const to = until === undefined ? undefined : read('--until', until);
   if (from !== undefined && to !== undefined && from >= to)
     throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
+  if (from !== undefined && from > (clock.serverNow() ?? Infinity) + mostSkew)
+    throw usage(`--since ${since ?? ''} is in the future: nothing can be selected`);
   return { since: from, until: to };
 }
 
@@ -54,7 +83,10 @@ export const ageOption = {
   ),
 } as const satisfies Fields;
 
-/** The time of --older-than, also shown. @throws Failure usage */
+/**
+ * The time of --older-than, also shown: call it after the first response, if the run sends requests. @throws Failure
+ * usage
+ */
 export function readAge(text: string | undefined, context: TimeParts): Milliseconds | undefined {
   checkAge(text, context);
   return text === undefined ? undefined : readTime('--older-than', text, context);

@@ -34,6 +34,8 @@ export interface TimeSpan {
   readonly since?: Milliseconds | undefined;
   readonly until?: Milliseconds | undefined;
   readonly limit?: number | undefined;
+  /** The same times by the server's clock, once a response has shown that. @throws Failure usage */
+  readonly correct?: () => Pick<TimeSpan, 'since' | 'until'>;
 }
 
 /** The channels that a narrow names and does not leave out. */

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { alarmByHand } from '../helpers/clock.ts';
+import { alarmByHand, realTime } from '../helpers/clock.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { emptyHome, openSandbox, type Ran } from '../helpers/run.ts';
 import { needs } from '../helpers/needs.ts';
@@ -89,6 +89,21 @@ test.each([
         expect.stringContaining(detail) as string,
       );
   }
+});
+
+test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
+  const { run } = await openSandbox({ clock: realTime });
+
+  const { exitCode, stdout } = await run('doctor -o json', { now: Date.now() - 180_000 });
+
+  const clocks = (JSON.parse(stdout) as Row[]).filter(({ check }) => check === 'credential');
+  expect(exitCode).toBe(0);
+  expect(clocks.map(({ status, advice }) => ({ status, advice }))).toEqual([
+    { status: 'note', advice: 'Set the clock of this machine.' },
+    { status: 'note', advice: 'Set the clock of this machine.' },
+  ]);
+  for (const { detail } of clocks)
+    expect(detail).toMatch(/ (2m5\d(\.\d)?s|3m(\d+ms|\d(\.\d)?s)?) behind the server's$/);
 });
 
 test(

@@ -197,8 +197,9 @@ async function pullFolder(
 /** An archive without a range is of everything. */
 function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {
   const isRange = values.since !== undefined || values.until !== undefined;
-  const selection = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
-  if (selection.narrow.length === 0)
+  const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
+  const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
+  if (narrow.length === 0)
     context.note('archives every message that you received, direct ones too; --channel archives one channel');
-  return selection;
+  return { range, narrow, form };
 }

@@ -3,7 +3,8 @@ import { whole } from '../../output/columns.ts';
 import { namesOf, urlOf, type Profile } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Accounts, Keys, Services } from '../context.ts';
+import type { Accounts, Keys, Services, Time } from '../context.ts';
+import { skewOf, skewText } from '../typed-time.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
 
 export default command({
@@ -61,7 +62,7 @@ interface AccountStatus {
   readonly advice: string | null;
 }
 
-type StatusParts = Services & Accounts & Keys;
+type StatusParts = Services & Accounts & Keys & Time;
 
 const statuses: Partial<Record<Failure['kind'], AccountStatus['status']>> = {
   auth: 'refused',
@@ -89,8 +90,10 @@ export async function accountStatus(
     account = { ...account, read_only: credential.read_only ?? false, key: keyPlaceOf(name, profile) };
     await checkCredential(credential, context);
     const level = await levelNote(credential, context);
-    const detail = [credential.read_only && 'read-only', level].filter((note) => typeof note === 'string');
-    return { row: { ...account, status: 'ok', detail: detail.join(', ') || null, advice: null } };
+    const clock = clockNote(context);
+    const detail = [credential.read_only && 'read-only', level, clock].filter((note) => typeof note === 'string');
+    const advice = clock === undefined ? null : 'Set the clock of this machine.';
+    return { row: { ...account, status: 'ok', detail: detail.join(', ') || null, advice } };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     const { clean } = context.secrets;
@@ -112,6 +115,14 @@ async function levelNote(credential: LicensingCredential | ChatCredential, { ser
     : `feature level ${level}`;
 }
 
+/** Certificates and retry-after dates go wrong when the clock is off by more. */
+const mostSkew = 120_000;
+
+function clockNote({ clock }: Time): string | undefined {
+  const skew = skewOf(clock, mostSkew);
+  return skew === 0 ? undefined : skewText(skew);
+}
+
 /** `✔ app, licensing, http://…, application 7 (default)`; the reason is below. */
 function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly email?: unknown }): string {
   const { profile, kind, url, app_code, email, status, detail, advice } = row;
@@ -119,7 +130,7 @@ function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly
   const who = [kind, url, application, email].filter((text) => typeof text === 'string');
   const isFirst = row.default ? ' (default)' : '';
   const head = `${status === 'ok' ? '✔' : '✘'} ${[profile, ...who].join(', ')}${isFirst}`;
-  if (status === 'ok') return detail === null ? head : `${head}: ${detail}`;
+  if (status === 'ok' && advice === null) return detail === null ? head : `${head}: ${detail}`;
   return [`${head}: ${status}`, ...[detail, advice].filter((text) => text !== null).map((text) => `  ${text}`)].join(
     '\n',
   );

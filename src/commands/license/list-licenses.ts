@@ -7,7 +7,7 @@ import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
-import { spanOf, type TimeParts } from '../typed-time.ts';
+import { checkSpan, spanOf, type TimeParts } from '../typed-time.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { partOfKey, searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
@@ -57,7 +57,8 @@ export default command({
       return;
     }
     const { isUser, isKey } = searchFor(match, code);
-    const isTime = inSpan({ since, until }, context);
+    checkSpan({ since, until }, context);
+    let isTime: ReturnType<typeof inSpan> | undefined;
     const isWanted = (license: License): boolean =>
       isUser(textOf(license, 'remote_user') ?? '') &&
       isKey(license.key ?? '') &&
@@ -70,6 +71,7 @@ export default command({
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let [count, retired] = [0, 0];
     for await (const license of licenses) {
+      isTime ??= inSpan({ since, until }, context);
       // The end of a sorted list says whether it is complete.
       if (count === limit || !isWanted(license) || !isTime(license)) continue;
       if (isRetired?.(license)) {
@@ -80,6 +82,7 @@ export default command({
       count += 1;
       if (count === limit && extent === 'part') return;
     }
+    if (!isTime) spanOf({ since, until }, context);
     if (retired > 0) context.conclude(`${quantity(retired, 'retired license is', 'retired licenses are')} left out`);
     const [name = '*', ...others] = match ?? filter.remote_user ?? [];
     if (count === 0 && others.length === 0 && !/[*?]/.test(name))
@@ -96,7 +99,7 @@ export default command({
   },
 });
 
-/** Throws a Failure where the server does not say when it created one. */
+/** Reads the span after the first response; throws a Failure where the server does not say when it created one. */
 function inSpan(span: Readonly<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
   const { since, until } = spanOf(span, context);
   if (since === undefined && until === undefined) return () => true;

@@ -7,7 +7,7 @@ import { anchorWords, exclusions, maxMessages, messageParameters, type MessageVa
 import { isSameName } from '../../schema/topic.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
-import { spanOf, type TimeParts } from '../typed-time.ts';
+import { checkSpan, spanOf, type TimeParts } from '../typed-time.ts';
 import { narrowOf, type AccountFacts } from '../../jobs/messages/narrow.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
@@ -125,7 +125,7 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
     context.note('use_first_unread_anchor is deprecated: --anchor first_unread was sent');
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
   if (values.since !== undefined || values.until !== undefined)
-    return { kind: 'times', ...spanOf(values, context), limit: values.limit };
+    return { kind: 'times', ...timesOf(values, context), limit: values.limit };
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
@@ -143,6 +143,11 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
   const limit = values.limit ?? plainLimit;
   if (anchor === undefined || anchor === 'newest') return { kind: 'newest', limit };
   return { kind: 'pages', anchor, limit, ...inclusion };
+}
+
+function timesOf(values: RangeValues, context: TimeParts) {
+  if (context.clock.serverNow() !== undefined) return spanOf(values, context);
+  return { ...checkSpan(values, context), correct: () => spanOf(values, context) };
 }
 
 function checkExclusions(values: RangeValues): void {

@@ -14,7 +14,7 @@ import { isFatal } from '../../jobs/work/each.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { command } from '../command.ts';
-import { ageOption, readAge } from '../typed-time.ts';
+import { ageOption, checkAge, readAge } from '../typed-time.ts';
 import { holdOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './named-topics.ts';
 
@@ -52,12 +52,13 @@ export default command({
   ],
 
   async *rows({ channel: text, not_channel = [], match, older_than, hold }, context) {
-    const before = readAge(older_than, context);
+    checkAge(older_than, context);
     const chat = context.chat();
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await findChannel(chat, place.channel)] : await everyChannel(chat, left);
+    const before = readAge(older_than, context);
     const withIds = /\bids\b/.test(String(context.options.fields));
     const isChosen = ({ topic_name, last_timestamp }: ListedTopic): boolean =>
       (place?.topic === undefined || isSameTopic(place.topic, topic_name)) &&

@@ -12,18 +12,24 @@ const disorder: Milliseconds = 60_000;
 export async function* messagesByTime(
   chat: MessageSource,
   query: MessageQuery,
-  { limit, ...span }: TimeSpan,
+  { correct, limit, ...local }: TimeSpan,
 ): AsyncGenerator<MessagePage> {
-  const { isWanted, isEnd } = within(span);
-  if (span.since === undefined && limit !== undefined) {
-    const { above = 'newest' } = await placeOf(chat, query, (span.until ?? Infinity) + disorder);
+  let corrected: TimeSpan | undefined;
+  const span = (): TimeSpan => (corrected ??= correct?.() ?? local);
+  const isWanted = (message: RawMessage): boolean => within(span()).isWanted(message);
+  const isEnd = (message: RawMessage): boolean => within(span()).isEnd(message);
+  if (local.since === undefined && limit !== undefined) {
+    const { above = 'newest' } = await placeOf(chat, query, () => (span().until ?? Infinity) + disorder);
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
     return;
   }
   const place: TimePlace =
-    span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, span.since - disorder);
+    local.since === undefined
+      ? { below: 'oldest' }
+      : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder);
   if (place.limited) yield place.limited;
   if (place.below !== undefined) yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
+  span();
 }
 
 /** What of a walk upward lies in a span of time, and where the span has ended. */
@@ -48,12 +54,13 @@ interface TimePlace {
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
-async function placeOf(chat: MessageSource, query: MessageQuery, moment: Milliseconds) {
+async function placeOf(chat: MessageSource, query: MessageQuery, of: () => Milliseconds) {
   const pageAt = (anchor: string): Promise<MessagePage> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const next = async (anchor: string): Promise<RawMessage | undefined> =>
     onlyMessage(await pageAt(anchor), 'found_newest');
   const last = await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 });
+  const moment = of();
   const newest = onlyMessage(last, 'found_oldest');
   const first = await pageAt('oldest');
   const limited = first.history_limited ? { ...first, messages: [] } : undefined;

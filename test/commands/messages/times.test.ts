@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { readTime } from '../../../src/commands/typed-time.ts';
 import { sampleOf } from '../../helpers/extent.ts';
+import { fakeService, run } from '../../helpers/run.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { inZone } from '../../helpers/zone.ts';
 
@@ -54,21 +56,91 @@ describe('the moment that was understood', () => {
   });
 });
 
+test('a clock that goes on while a time is read is not wrong', () => {
+  let now = Date.parse('2026-03-01T12:00:00Z');
+  const warned: string[] = [];
+  const clock = { now: () => (now += 1), checkZone: () => undefined, serverNow: () => undefined };
+  const messages = { note: () => undefined, warn: (text: string) => void warned.push(text) };
+  readTime('--since', '7d', { clock, ...messages } as never);
+  expect(warned).toEqual([]);
+});
+
 describe('where the clock of this machine is wrong', () => {
   const server = Date.parse('2026-03-01T12:00:00Z');
   const days = [-3, -2, -1, 0].map((day, at) =>
     topicOf('log', [at + 1], { begins: server / 1000 + day * 86_400 - 60 }),
   );
 
-  test('topic delete --older-than deletes nothing', async () => {
+  test.each([
+    [
+      '120 days ahead',
+      120 * 86_400_000,
+      '--since 2d',
+      [3, 4],
+      "the clock of this machine is 120d ahead of the server's",
+    ],
+    ['6 minutes ahead', 360_000, '--since 2d', [3, 4], "the clock of this machine is 6m ahead of the server's"],
+    ['a year behind', -365 * 86_400_000, '--since 2d', [3, 4], "the clock of this machine is 365d behind the server's"],
+    [
+      '120 days ahead',
+      120 * 86_400_000,
+      '--until 2d',
+      [1, 2],
+      "the clock of this machine is 120d ahead of the server's",
+    ],
+    [
+      '120 days ahead',
+      120 * 86_400_000,
+      '--until 2d --limit 1',
+      [2],
+      "the clock of this machine is 120d ahead of the server's",
+    ],
+    ['4 minutes ahead', 240_000, '--since 2d', [3, 4], undefined],
+    ['120 days ahead', 120 * 86_400_000, '--since 2026-02-28T00:00Z', [3, 4], undefined],
+  ])('%s (%d ms): %s counts from the time of the server', async (_what, skew, option, ids, wrong) => {
+    const { run } = await openChatServer({ messages: days.flat(), now: server });
+    const ran = await run(`messages fetch ${option} --fields id --no-header -o tsv`, { now: server + skew });
+    expect(ran.stdout).toBe(ids.map((id) => `${id}\n`).join(''));
+    const [flag = '', text = ''] = option.split(' ');
+    const shown = text.length > 2 ? 'Saturday 2026-02-28T00:00:00+00:00' : 'Friday 2026-02-27T12:00:00+00:00';
+    const at = wrong === undefined && skew === 240_000 ? 'Friday 2026-02-27T12:04:00+00:00' : shown;
+    expect(ran.lines).toEqual([
+      ...(wrong === undefined ? [] : [`warning: ${wrong}: ${flag} ${text} counts from the server's time`]),
+      `note: ${flag} ${text}: ${at}`,
+    ]);
+  });
+
+  test('topic list --older-than counts from it too, and topic delete deletes nothing', async () => {
     const { run, seen } = await openChatServer({ messages: days.flat(), now: server });
     const given = { now: server + 120 * 86_400_000 };
+    expect((await run('topic list 5 --older-than 2d -o tsv --no-header', given)).stdout).toBe('');
     const ran = await run("topic delete 5 --match '*' --older-than 2d -y", given);
     expect(ran).toMatchObject({ exitCode: 7, stdout: '' });
     expect(ran.stderr).toBe(
       "chatelaine: the clock of this machine is 120d ahead of the server's, and --older-than depends on it: nothing was deleted\nhint: Set the clock of this machine.\n",
     );
     expect(seen.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  test('a span that begins in the future of the server is exit 2', async () => {
+    const { run } = await openChatServer({ messages: days.flat(), now: server });
+    const ran = await run('messages fetch --since 2026-03-02 -o json', { now: server + 120 * 86_400_000 });
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(ran.error?.message).toBe('--since 2026-03-02 is in the future: nothing can be selected');
+  });
+
+  test('licenses are listed by the time of the server too', async () => {
+    const service = fakeService();
+    const rows = ['2026-02-27T11:00:00Z', '2026-02-28T12:00:00Z'].map((created, at) => ({
+      ...{ license_code: `KEY-${at}`, remote_user: `user ${at}`, app_code: 7, size_allowance: 2, created },
+    }));
+    service.expect({ method: 'GET', path: '/v1/license/' }).reply(200, rows, { date: new Date(server).toUTCString() });
+    const ran = await run(service, 'license list --since 2d --fields remote_user --no-header -o tsv', {
+      now: server + 120 * 86_400_000,
+    });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: 'user 1\n' });
+    expect(ran.lines.at(-1)).toBe('note: --since 2d: Friday 2026-02-27T12:00:00+00:00');
+    service.done();
   });
 });
 
