@@ -117,7 +117,7 @@ async function run(name: string, file: string, words: readonly string[], options
     throw commandFailure(name, `cannot be run: ${codeOf(cause) ?? 'error'}`, cause);
   } finally {
     cancel();
-    if (child) endGroup(child, system);
+    if (child) await endGroup(child, system, alarm);
   }
 }
 
@@ -126,41 +126,59 @@ type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: 
 
 const longest = 65_536;
 
-/** So long after its end what a program wrote is waited for: an agent that it leaves behind may keep its pipes open. */
+/** So long after its end what a failed program wrote to stderr is waited for. */
 const lastWords: Milliseconds = 100;
 
+/** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
 function endOf(child: ChildProcess, command: string, alarm: Alarm): Promise<ProgramOutcome> {
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
-    let code: number | string = 'no code';
+    let code: number | string | undefined;
     let cancel = (): void => undefined;
-    const finish = (): void => resolve({ code, ...output });
+    const finish = (isEnough = code === 0 && output.stdout.includes('\n')): void => {
+      if (code !== undefined && isEnough) resolve({ code, ...output });
+    };
     for (const name of ['stdout', 'stderr'] as const)
       child[name]?.setEncoding('utf8').on('data', (text: string) => {
         output[name] += text;
         if (output[name].length > longest) reject(commandFailure(command, `printed more than ${longest} characters`));
+        finish();
       });
     child.once('error', reject);
     child.once('exit', (status, signal) => {
-      code = status ?? signal ?? code;
-      cancel = alarm(lastWords, finish);
+      code = status ?? signal ?? 'no code';
+      if (code !== 0) cancel = alarm(lastWords, () => finish(true));
+      finish();
     });
     child.once('close', () => {
       cancel();
-      finish();
+      finish(true);
     });
   });
 }
 
-/** SIGTERM: a program that hid the typing on the terminal can restore it. Windows has no groups. */
-function endGroup(child: ChildProcess, { platform, kill }: System): void {
+const grace: Milliseconds = 1000;
+
+/** SIGTERM first: a program that hid the typing on the terminal can restore it. */
+async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Promise<void> {
   child.stdout?.destroy();
   child.stderr?.destroy();
-  child.unref();
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(child, system, signal);
+    let cancel = (): void => undefined;
+    await Promise.race([gone, new Promise<void>((resolve) => (cancel = alarm(grace, resolve)))]);
+    cancel();
+  }
+}
+
+/** Windows has no groups. */
+function signalGroup(child: ChildProcess, { platform, kill }: System, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
   try {
     if (platform === 'win32') child.kill();
-    else kill(-child.pid, 'SIGTERM');
+    else kill(-child.pid, signal);
   } catch (cause) {
     if (codeOf(cause) !== 'ESRCH') throw cause;
   }

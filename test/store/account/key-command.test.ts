@@ -190,6 +190,14 @@ test('it is ended with all that it started', needs('shell'), async () => {
   await expect.poll(() => started.filter((pid) => isRunning(pid))).toEqual([]);
 });
 
+test('one that ignores SIGTERM is killed', needs('shell'), async () => {
+  const { folder, ...rest } = options();
+  const path = join(folder, 'pid');
+  const command = `${shell} -c 'trap "" TERM; echo $$ > ${path}.new; mv ${path}.new ${path}; while :; do sleep 1; done'`;
+  await stopAfter(path, command, rest);
+  expect(isRunning(readFileSync(path, 'utf8').trim())).toBe(false);
+});
+
 test('Ctrl-C ends it with its reason', needs('shell'), async () => {
   const controller = new AbortController();
   const { folder, ...rest } = options();
@@ -215,10 +223,12 @@ test(
   needs('shell'),
   async () => {
     const { folder: _, ...rest } = options();
-    const alarm = (): (() => void) => () => undefined;
+    const spans: number[] = [];
+    const alarm = (span: number): (() => void) => (spans.push(span), () => undefined);
     const command = `${shell} -c 'echo canary; (while kill -0 $$ 2>/dev/null; do :; done; echo locked >&2) & exit 2'`;
     const caught = await failureOf(() => runKeyCommand(command, { ...rest, alarm }));
     expect(caught.message).toBe("the key command '/bin/sh' ended with exit code 2: locked");
+    expect(spans).toContain(100);
   },
 );
 
