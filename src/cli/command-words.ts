@@ -1,13 +1,22 @@
-import { commandTable, nouns } from '../commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { nearest } from '../schema/nearest.ts';
 
 /** The words of a line without the word `help`, which is the option of that name. */
 export function withoutHelpWord(words: readonly string[]): { words: readonly string[]; isHelp: boolean } {
   const [first = '', second, ...rest] = words;
-  if (first === 'help') return { words: words.slice(1), isHelp: true };
+  if (first === 'help') return { words: inFull(words.slice(1)), isHelp: true };
   const isHelp = second === 'help' && nounNamed(first) !== undefined;
   return { words: isHelp ? [first, ...rest] : words, isHelp };
+}
+
+/** Words that mean one command are its name: `retire` is `license retire`, `delete topic` is `topic delete`. */
+function inFull(words: readonly string[]): readonly string[] {
+  const [first = ''] = words;
+  if (words.length === 1 && nounNamed(first) !== undefined) return words;
+  const isMeant = ({ name }: CommandEntry): boolean => words.every((word) => name.split(' ').includes(word));
+  const [meant, ...more] = words.length === 0 ? [] : commandTable.filter(isMeant);
+  return meant === undefined || more.length > 0 ? words : meant.name.split(' ');
 }
 
 /** The noun of a word in either number: `topics` is `topic`. */
@@ -34,6 +43,21 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
 ]);
 
+/** Other words of people, and where they lead. */
+const otherWays: ReadonlyMap<string, string> = new Map([
+  ['topic restore', 'A deleted topic is in the archive that topic delete named: chatelaine archive export DIR -o html'],
+  ['whoami', 'Did you mean auth status?'],
+  ['search', 'Did you mean messages fetch --search WORDS?'],
+  ['backup', 'archive pull keeps messages. Read: chatelaine help cron'],
+  ['excel', 'Read: chatelaine help sheets'],
+  ['hand-over', 'Read: chatelaine help handing-over'],
+  ['hold', 'Topics that are never deleted are named with --hold FILE: chatelaine topic delete --help'],
+  ['leak', 'Revoke the key at the service. What it did, and how to store the new one: chatelaine help undo'],
+  ['roster', 'Read: chatelaine help sheets'],
+  ['rotate', 'Store the new key of a profile: chatelaine auth login --name NAME'],
+  ['windows', 'Read docs/install.md in the repository, Windows and macOS.'],
+]);
+
 /**
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
@@ -56,11 +80,14 @@ export function commandWords(words: readonly string[], [option = '', next]: read
   throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${verbs.join(', ')}.`);
 }
 
-/** The error for a word that is no command, with what may be meant. */
+/** The error for a word that is no command: what is meant, or why there is none. */
 function unknownCommand(word: string, known: readonly string[], noun?: string): Failure {
   const near = meantBy(word, known, noun);
   const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
+  const hint =
+    otherWays.get(noun === undefined ? word : `${noun} ${word}`) ??
+    (noun === undefined ? undefined : inApp(noun, word)) ??
+    (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
   return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
@@ -77,4 +104,11 @@ function meantBy(word: string, known: readonly string[], noun: string | undefine
   const same = ending(word).slice(0, 3);
   const other = verbs.flatMap(ending).slice(0, 5);
   return [same, other].find((names) => names.length > 0) ?? nearest(word, known);
+}
+
+/** What the chat's app can do and this program cannot. */
+function inApp(noun: string, verb: string): string | undefined {
+  const isOfChat = ['channel', 'topic', 'messages', 'view', 'snippet'].includes(noun);
+  if (!isOfChat || !['create', 'move', 'rename', 'send'].includes(verb)) return undefined;
+  return `chatelaine cannot ${verb} ${noun.replace(/s?$/, 's')}: do it in the app.`;
 }

@@ -29,9 +29,15 @@ export function mistakeIn({ lacking, unknown }: LineParts, { words, options, giv
   if (missing) return usage(`${missing[1].placeholder ?? missing[0].toUpperCase()} is required`, form);
   return usage(
     `${line} takes ${countOf(args.length)}; ${given.length} ${given.length === 1 ? 'was' : 'were'} given`,
-    form,
+    excess[line] ?? form,
   );
 }
+
+/** Advice for an argument too many. */
+const excess: Readonly<Record<string, string>> = {
+  'chatelaine license list': "To match part of a name, write --match '*WORD*', for one user --remote-user U.",
+  'chatelaine archive pull': 'A channel or its link goes after --channel.',
+};
 
 function countOf(number: number): string {
   if (number === 0) return 'no argument';
@@ -47,9 +53,28 @@ function unknownOption(typed: string, line: string, options: Fields): Failure {
   });
   const help = `See ${line} --help.`;
   if (flags.includes(flag)) return usage(`${flag} does not accept a value`, keyAdvice(flag, options) ?? help);
-  const other = flag === '--format' ? 'Write -o FORMAT, as in -o json.' : undefined;
+  const other = otherFlags.get(flag) ?? otherFlags.get(`${line} ${flag}`);
   return usage(`unknown option ${flag}`, other ?? keyAdvice(flag, options) ?? suggestion(flag, flags) ?? help);
 }
+
+const narrowing =
+  'Choose messages with --channel, --topic, --sender, --since, --until, or --narrow \'[{"operator":"has","operand":"link"}]\'.';
+
+/** Options of other tools, and of other commands. */
+const otherFlags: ReadonlyMap<string, string> = new Map([
+  ['--format', 'Write -o FORMAT, as in -o json.'],
+  ...['sender', 'since', 'until', 'ids'].map(
+    (name) =>
+      [
+        `chatelaine topic delete --${name}`,
+        'The API deletes complete topics only, not messages by sender or time.',
+      ] as const,
+  ),
+  ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
+  ...'anchor channels dm-including has id ids in is limit mentions with'
+    .split(' ')
+    .map((name) => [`chatelaine archive pull --${name}`, narrowing] as const),
+]);
 
 /** Advice for a key on the command line, where other users and the shell's history can read it. */
 function keyAdvice(flag: string, options: Fields): string | undefined {

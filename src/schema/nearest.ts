@@ -1,10 +1,24 @@
 import { foldName, unmarked } from './topic.ts';
 
-/** `Did you mean …?` for known words that contain it, else for the nearest. */
+/** Names of fields and options by the words of people: the first that is known is meant. */
+// prettier-ignore
+const otherNames: Readonly<Record<string, string>> = {
+  topic: 'subject topic_name',
+  channel: 'display_recipient stream_id name', stream: 'channel display_recipient stream_id name',
+  sender: 'sender_full_name', author: 'sender sender_full_name', message: 'content', body: 'content',
+  date: 'time created last_time date_created timestamp', after: 'since', from: 'since', before: 'until older_than',
+  login: 'remote_user', username: 'remote_user', customer: 'remote_user', account: 'remote_user email',
+  sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code',
+  xlsx: 'excel', xls: 'excel',
+};
+
+/** `Did you mean …?` for its other names, else for known words that contain it, else for the nearest. */
 export function suggestion(word: string, names: readonly string[]): string | undefined {
   const typed = bare(word);
+  const synonyms = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];
+  const [other] = synonyms.flatMap((name) => names.filter((one) => bare(one) === name));
   const parts = names.filter((name) => `_${bare(name).replaceAll('/', '_')}_`.includes(`_${typed}_`));
-  const meant = parts.length > 0 ? parts.slice(0, 3) : nearest(word, names).slice(0, 1);
+  const meant = other !== undefined ? [other] : parts.length > 0 ? parts.slice(0, 3) : nearest(word, names).slice(0, 1);
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 

@@ -19,6 +19,9 @@ test.each([
   ['license help', 'license --help'],
   ['license help create', 'license create --help'],
   ['help', '--help'],
+  ['help retire', 'license retire --help'],
+  ['help delete topic', 'topic delete --help'],
+  ['help pull archive', 'archive pull --help'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
 
@@ -75,11 +78,20 @@ test.each([
     '--output: messages fetch cannot write html',
     'Use archive pull, then archive export DIR -o html --to FILE',
   ],
+  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
+  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
+  ['license list --output xlsx', `--output: 'xlsx' is not one of ${generalFormats.join(', ')}`, 'Did you mean excel?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   ['archive export kitchen', '--output is required: ndjson, csv, text, html', 'See chatelaine archive export --help.'],
+  [
+    'topic delete general --sender ada',
+    'unknown option --sender',
+    'The API deletes complete topics only, not messages by sender or time.',
+  ],
+  ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'ls',
     "unknown command 'ls'",

@@ -1,5 +1,33 @@
 import { expect, test } from 'vitest';
+import { commandTable } from '../../src/commands/index.ts';
 import { fakeService, openSandbox, run } from '../helpers/run.ts';
+
+/** Words that people type for what is called otherwise, or for what the API cannot do. */
+test.each([
+  ['excel', 'help sheets'],
+  ['roster', 'help sheets'],
+  ['backup', 'help cron'],
+  ['hand-over', 'help handing-over'],
+  ['hold', 'topic delete --help'],
+  ['leak', 'chatelaine help undo'],
+  ['rotate', 'auth login --name NAME'],
+  ['windows', 'docs/install.md in the repository, Windows and macOS'],
+  ['whoami', 'auth status'],
+  ['search', 'messages fetch --search WORDS'],
+  ['channel create', 'chatelaine cannot create channels: do it in the app'],
+  ['topic rename', 'chatelaine cannot rename topics: do it in the app'],
+  ['messages send', 'chatelaine cannot send messages: do it in the app'],
+  ['topic restore', 'archive export'],
+])('%s names what is meant, or why there is none', async (line, said) => {
+  const { exitCode, stderr } = await run(fakeService(), line, { bare: true });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
+  const commands = [...stderr.matchAll(/chatelaine (?!cannot)([a-z][a-z-]+(?: [a-z][a-z-]+)?)/g)].flatMap(
+    ([, name = '']) => (name.startsWith('help') ? [] : name),
+  );
+  const names = commandTable.map(({ name }) => name);
+  for (const name of commands)
+    expect(names.some((known) => name.startsWith(known) || known.startsWith(name))).toBe(true);
+});
 
 test.each([
   ['topics list general', 'topic list general'],

@@ -17,6 +17,15 @@ test.each([
   ['--sender', ['--header'], undefined],
   ['--hedaer', ['--header'], 'Did you mean --header?'],
   ['change', ['channel'], undefined],
+  // What people call a field goes before a name that only contains the word.
+  ['topic', ['topic_links', 'match_subject', 'subject'], 'Did you mean subject?'],
+  ['topic', ['topic_name', 'topic_links'], 'Did you mean topic_name?'],
+  ['channel', ['stream_id', 'display_recipient'], 'Did you mean display_recipient?'],
+  ['sender', ['sender_id', 'sender_full_name', 'sender_email'], 'Did you mean sender_full_name?'],
+  ['key', ['license_code', 'api_key_stdin'], 'Did you mean license_code?'],
+  ['--customer', ['--remote-user', '--size-allowance'], 'Did you mean --remote-user?'],
+  ['--author', ['--sender', '--search'], 'Did you mean --sender?'],
+  ['--before', ['--older-than'], 'Did you mean --older-than?'],
 ])('%j and %j: %s', (word, known, text) => {
   expect(suggestion(word, known)).toBe(text);
 });

@@ -405,6 +405,15 @@ describe('archive pull', () => {
   });
 });
 
+test.each(['--is starred', '--ids 1,2', '--limit 3'])('%s is exit 2, and names --narrow', async (option) => {
+  const server = await openChatServer({ messages: [] });
+
+  const { exitCode, stderr } = await server.run(`archive pull ${newFolder()} ${option}`);
+
+  expect({ exitCode, requests: server.seen.length }).toEqual({ exitCode: 2, requests: 0 });
+  expect(stderr).toContain('--until, or --narrow ');
+});
+
 describe('archive pull --recheck', () => {
   test('asks for no message again that the pull before it has read, of whatever channel', async () => {
     const other = topicOf('bread', idsBetween(21, 40), { stream_id: 6, channel: 'bakery' });
