@@ -23,9 +23,13 @@ export function otherReading(name: string): string | undefined {
 
 /**
  * The names of a list: as tsv has them if the first line is one of these columns. Without that line a name may have
- * two readings. @throws Failure usage for such a name, and for a second header
+ * two readings. @throws Failure usage for such a name, unless it is to be kept, and for a second header
  */
-export function namesInList(lines: readonly string[], columns: readonly string[]): readonly string[] {
+export function namesInList(
+  lines: readonly string[],
+  columns: readonly string[],
+  unclear: 'refuse' | 'keep',
+): readonly string[] {
   const [first = '', ...names] = lines;
   const isOurs = columns.includes(first);
   if (isOurs && names.includes(first))
@@ -33,13 +37,24 @@ export function namesInList(lines: readonly string[], columns: readonly string[]
   const read = isOurs ? names.flatMap((name) => tsvText(name, 'name') ?? []) : [];
   if (isOurs && read.length === names.length) return read;
   const given = isOurs ? names : lines;
-  const name = given.find((one) => otherReading(one) !== undefined);
+  const name = isOurs || unclear === 'refuse' ? given.find((one) => otherReading(one) !== undefined) : undefined;
   if (name !== undefined) throw usage(twoReadings(name, otherReading(name)), asNdjson);
   return given;
 }
 
 export function twoReadings(name: string, ours = name): string {
   return `'${name}' if a person or a spreadsheet wrote this, and '${ours}' if chatelaine printed it`;
+}
+
+/**
+ * The value that a name of a list means: the text itself, or what tsv writes so, whichever is there; the text itself if
+ * neither is. @throws Failure usage where both are
+ */
+export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
+  const undone = otherReading(name);
+  if (undone === undefined || !isThere(undone)) return name;
+  if (isThere(name)) throw usage(`'${name}' or '${undone}': the list contains both`, asNdjson);
+  return undone;
 }
 
 /** Advice if nothing shows whether chatelaine or a spreadsheet wrote a text. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { namesInList } from '../../src/core/tsv.ts';
 
-const namesOf = (lines: readonly string[]) => namesInList(lines, ['topic', 'topic_name']);
+const namesOf = (lines: readonly string[], unclear: 'refuse' | 'keep' = 'refuse') =>
+  namesInList(lines, ['topic', 'topic_name'], unclear);
 
 describe('the names of a list', () => {
   test.each([
@@ -20,6 +21,10 @@ describe('the names of a list', () => {
     expect(() => namesOf(lines)).toThrow(
       "'a\\\\b' if a person or a spreadsheet wrote this, and 'a\\b' if chatelaine printed it",
     );
+  });
+
+  test('are kept without a header where the command decides', () => {
+    expect(namesOf(['c', 'a\\\\b'], 'keep')).toEqual(['c', 'a\\\\b']);
   });
 
   test('are refused where the header is there twice, as in lists that were joined', () => {

@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { nameThatIsThere } from '../../core/tsv.ts';
 import { nearRows } from '../../jobs/topic/find-channel.ts';
 import { each } from '../../jobs/work/each.ts';
 import { flagField, collect, readField } from '../../schema/field.ts';
@@ -63,8 +64,8 @@ function isNumber(word: string): boolean {
 
 function idOf(word: string, snippets: readonly JsonObject[]): number {
   if (isNumber(word)) return Number(word);
-  const isTitled = ({ title }: JsonObject): boolean => String(title).toLowerCase() === word.toLowerCase();
-  const ids = snippets.filter(isTitled).map(({ id }) => Number(id));
+  const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
+  const ids = titled(nameThatIsThere(word, (name) => titled(name).length > 0)).map(({ id }) => Number(id));
   const [id, ...others] = ids;
   const near = id === undefined && nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
   if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near || ''}`, { hint: listed });

@@ -87,7 +87,7 @@ export default command({
     const channel = place && (await findChannel(chat, place.channel));
     const holds = await inKnownChannels(chat, typedHolds);
     const purgePlace = placeOf(typed, account, context);
-    const naming = { ...typed, confirm };
+    const naming = { ...typed, confirm, holds };
     const { topics, before } = await namedTopics(chat, channel, names, naming, purgePlace.root, context);
     const allowances = { missing_ok: missing_ok === true, include_hidden: include_hidden === true };
     const surveys = await surveyTopics(chat, topics, purgePlace, allowances);

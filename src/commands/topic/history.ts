@@ -25,7 +25,7 @@ export default command({
 
   async *rows({ match, ...asked }, context) {
     const entries = await context.record.past('topic_name');
-    const isAsked = await readAsked(asked, 'chat', context);
+    const isAsked = await readAsked(asked, 'chat', entries, context);
     for (const purge of purgesOf(entries)) {
       const { email, stream_id, channel, topic_name, spellings, messages, deleted, unseen, arrived } = purge;
       if (!isAsked(purge) || (match && ![topic_name, ...spellings].some((name) => matchesGlobInAnyCase(match, name))))

@@ -5,15 +5,17 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { namesInList } from '../../core/tsv.ts';
+import { namesInList, nameThatIsThere, otherReading } from '../../core/tsv.ts';
 import {
   findChannel,
   labelOf,
   listTopics,
   topicListLine,
+  topicNamesIn,
   type Channel,
   type Topic,
 } from '../../jobs/topic/find-channel.ts';
+import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
@@ -68,6 +70,8 @@ export const namingOptions = {
 interface Naming extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
   readonly confirm?: string | undefined;
+  /** Of what is held --confirm does not count. */
+  readonly holds?: readonly TopicHold[];
 }
 
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where they are named in no way or in two */
@@ -113,21 +117,30 @@ export async function namedTopics(
   if (!channel) return { topics: await topicsInRows(chat, from ?? '', context), before };
   await refuseArchived(chat, channel);
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
-  const names = match ? await namesThatMatch(chat, channel, { ...naming, match }, before, root, context) : listed;
+  const names = match
+    ? await namesThatMatch(chat, channel, { ...naming, match }, before, root, context)
+    : await namesThere(chat, channel, listed);
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
 function namesInFile(file: string, text: string): readonly string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const names = namesInList(lines, ['topic_name']);
+  const names = namesInList(lines, ['topic_name'], 'keep');
   if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
   return names;
+}
+
+/** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
+async function namesThere(chat: NamingChat, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
+  const isDoubtful = names.some((name) => otherReading(name) !== undefined);
+  const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
+  return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
 }
 
 async function namesThatMatch(
   chat: NamingChat,
   channel: Channel,
-  { match, confirm }: Naming & { readonly match: readonly string[] },
+  { match, confirm, holds = [] }: Naming & { readonly match: readonly string[] },
   before = Infinity,
   root: string | undefined,
   context: Accounts & Disk,
@@ -136,7 +149,8 @@ async function namesThatMatch(
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
   const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
   const isListed = (name: string): boolean => topics.some(({ topic_name }) => isSameTopic(topic_name, name));
-  const count = Number(confirm) - old.length;
+  const counted = old.filter(({ topic_name, ids }) => !holdOf(holds, { channel, topic_name }, ids));
+  const count = Number(confirm) - counted.length;
   const deleted =
     root === undefined ? [] : await deletedEarlier(channel, match, isListed, count, resolve(root), context);
   if (deleted.length + old.length > 0) return [...deleted, ...old.map(({ topic_name }) => topic_name)];

@@ -87,9 +87,16 @@ test('a dry run shows each request and sends none', async () => {
   ]);
 });
 
-test('a title of a list that has two readings is refused, and nothing is sent', async () => {
+test.each([
+  ['the one with a doubled backslash', ['a\\\\b'], 0],
+  ['the one that snippet list prints so', ['a\\b'], 0],
+  ['both', ['a\\\\b', 'a\\b'], 2],
+])('a title of a list that has two readings means the one that is there: %s', async (_which, titles, exit) => {
   const service = fakeService();
+  const saved_snippets = titles.map((title, id) => ({ id, title, content: '', date_created: 1 }));
+  service.expect('GET /api/v1/saved_snippets').reply(200, { ...done, saved_snippets });
+  if (exit === 0) remove(service, 0).reply(200, done);
 
-  expect((await run(service, 'snippet rm -', { stdin: 'a\\\\b\n' })).exitCode).toBe(2);
+  expect((await run(service, 'snippet rm -', { stdin: 'a\\\\b\n' })).exitCode).toBe(exit);
   service.done();
 });

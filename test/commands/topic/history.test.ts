@@ -180,6 +180,8 @@ test('--profile shows what was done with the key of that profile', async () => {
   expect(await names('')).toEqual(['tea', 'lunch']);
   expect(await names('-p ada')).toEqual(['tea']);
   expect(await names('-p eva')).toEqual(['lunch']);
+  await server.run('auth logout eva', { home, env: none });
+  expect(await names('-p eva')).toEqual(['lunch']);
   expect(await server.run('topic history -p iva', { home })).toMatchObject({ exitCode: 3 });
 });
 
