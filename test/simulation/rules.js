@@ -101,8 +101,8 @@ export const rules = [
   ...inFile('apply', 'store/record/joined-writes.ts', [
     [
       "each worker's own line is on disk before its request",
-      'await this.#lines.addNow((place) => ({ begin,',
-      'void this.#lines.addNow((place) => ({ begin,',
+      'await this.#lines.addNow((place) => {',
+      'void this.#lines.addNow((place) => {',
     ],
   ]),
   ...inFile('apply', 'store/record/run-record.ts', [

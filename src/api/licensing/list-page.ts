@@ -1,4 +1,5 @@
 /** A page of a list of licenses: which array has the rows, and what it says of the pages after it. */
+import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { type Answer, foreignBody, incompleteAfter, isPage } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
@@ -48,6 +49,10 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
   return async (query, pagesBefore) => {
     try {
       const answer = await request(query);
+      if (answer.status === 404 && pagesBefore > 0)
+        throw new Failure('rejected', 'the next one is gone (404): pages moved while they were read', {
+          http: answer.http,
+        });
       const isFiltered = pagesBefore === 0 && query.some(([name]) => name === 'remote_user');
       const rows = isFiltered ? await filteredRows(answer, query) : rowsOf(answer);
       const { key_field } = await open();

@@ -13,7 +13,7 @@ import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import { inconclusive, ListedUsers } from './listed-users.ts';
+import { inconclusive, isRound, ListedUsers } from './listed-users.ts';
 import type { Places } from './places.ts';
 
 export interface LookupWorld {
@@ -124,7 +124,7 @@ export class ApplicationLookups {
     const isIncomplete = gap !== undefined && exact.length === 0;
     if (others.length > 0 || isIncomplete) {
       const nobody = await this.#askNobody();
-      this.#isByList = nobody.rows.length > 0;
+      this.#isByList ||= nobody.rows.length > 0;
       if (this.#isByList) return undefined;
       // A sign of further rows says nothing if the response for nobody has it too.
       if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
@@ -240,12 +240,6 @@ export class ApplicationLookups {
     const list = commandLine('license list', [], { app_code: this.#app_code });
     return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
-}
-
-/** So long are lists that servers cut. */
-function isRound(rows: number): boolean {
-  const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
-  return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
 }
 
 /** A masked name is nobody's. */

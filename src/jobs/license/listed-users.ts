@@ -40,6 +40,12 @@ export class ListedUsers {
   }
 }
 
+/** So long are lists that servers cut. */
+export function isRound(rows: number): boolean {
+  const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
+  return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
+}
+
 /** Why a list proves nothing. */
 export function inconclusive(text: string, hint?: string): Failure {
   return new Failure('incomplete', text, { hint, retryable: false });

@@ -118,7 +118,8 @@ export class Places {
         return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, ...load } };
       } catch (cause) {
         this.#threw(cause);
-        ended({ is: 'refused' });
+        // A bug says nothing of what became of the request.
+        if (cause instanceof Failure) ended({ is: 'refused' });
         throw cause;
       } finally {
         run.underWay -= 1;

@@ -116,6 +116,7 @@ export class LedgerWrites implements WritePlace {
   }
 
   async tryLock(user: UserName): Promise<UserLock | LockHolder> {
+    if (this.#failure) throw this.#failure;
     const { folded } = this.hashesOf(user);
     const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     const progress = String(this.#host.clock.elapsed());

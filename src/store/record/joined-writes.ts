@@ -147,8 +147,11 @@ export class LicenseWrites {
     this.#counted.set(begin, asked.settle);
     // The lock of a slow disk or ledger must not make a line old before its request is sent.
     for (let isFresh = false; !isFresh;) {
-      const began = this.#world.elapsed();
-      await this.#lines.addNow((place) => ({ begin, users: users.map((user) => place.hashesOf(user)), asked }));
+      let began = 0;
+      await this.#lines.addNow((place) => {
+        began = this.#world.elapsed();
+        return { begin, users: users.map((user) => place.hashesOf(user)), asked };
+      });
       isFresh = this.#world.elapsed() - began <= oldestLine;
     }
   }

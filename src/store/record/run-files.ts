@@ -59,6 +59,7 @@ export class RunFiles implements WritePlace {
   }
 
   async tryLock(user: UserName): Promise<UserLock | LockHolder> {
+    if (this.#failure) throw this.#failure;
     const path = join(this.#folder, `${this.hashesOf(user).folded}.lock`);
     const lock = await tryLock(path, this.#host, await this.#draft());
     if (lock.release) return { release: () => this.#release(lock) };

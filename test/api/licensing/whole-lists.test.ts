@@ -153,14 +153,14 @@ describe('a next page that is named by a URL or a query is read on our own origi
     expect(stdout).toMatch(/^K-1\n/);
   });
 
-  test('a second page that is gone (404)', async () => {
+  test('a second page that is gone (404) says that pages moved', async () => {
     const { exitCode, error } = await ask('license list -o json', {
       '/v1/license/': page({ next: '?page=2', results: [ada] }),
       '/v1/license/?page=2': page({ detail: 'Invalid page.' }, {}, 404),
     });
 
-    const message = 'the list ends after 1 page: the licensing API refused the request (404): Invalid page.';
-    expect({ exitCode, message: error?.message }).toEqual({ exitCode: 8, message });
+    const message = 'the list ends after 1 page: the next one is gone (404): pages moved while they were read';
+    expect({ exitCode, message: error?.message, hint: error?.hint }).toEqual({ exitCode: 8, message, hint: undefined });
   });
 });
 

@@ -184,9 +184,8 @@ describe('a ledger', needs('postgresql'), () => {
     const writes = await writesOf();
     const refusal = { kind: 'unavailable', message: expect.stringContaining('no longer holds its users') as string };
     expect(await failureOf(() => begin(writes, 'nobody'))).toMatchObject(refusal);
-    // Nor after that, whoever it is for.
-    await locked(writes, 'nora');
-    expect(await failureOf(() => begin(writes, 'nora'))).toMatchObject(refusal);
+    // Nor is anybody locked after that.
+    expect(await failureOf(() => writes.lockNow([user('nora')]))).toMatchObject(refusal);
   });
 
   test.each(['restart', 'kill'] as const)(
