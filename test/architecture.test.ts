@@ -95,13 +95,13 @@ for (const { from, to } of ours) importedBy.set(from, [...(importedBy.get(from) 
 
 /** The most lines of each (docs/internals/architecture.md, Budgets). */
 const budgets = [
-  { what: 'src without the sandbox', lines: 32_500, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
+  { what: 'src without the sandbox', lines: 33_000, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
   { what: 'the sandbox', lines: 4_500, folder: 'src/sandbox', counts: /\.ts$/ },
-  { what: 'the tests', lines: 60_250, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
+  { what: 'the tests', lines: 60_750, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
 ];
 
 /** The most bytes of README.md, docs and man together. */
-const pageBytes = 163_500;
+const pageBytes = 163_750;
 
 test.each(budgets)('$what keep their budget of $lines lines', ({ lines, folder, counts }) => {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));

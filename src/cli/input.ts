@@ -62,7 +62,9 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   const text = await readInputText(reading, '-');
   const lines = text.split(/\r?\n/).filter((one) => one !== '');
   const column = name.replace(/^--/, '').replaceAll('-', '_');
-  const names = labelled(name, () => namesInList(lines, [column, ...(columnsOf[column] ?? [])]));
+  // Of users there is no list that says which of two readings is there; a channel is named once.
+  const unclear = ['topic', 'fragment', 'snippet'].includes(column) ? 'keep' : 'refuse';
+  const names = labelled(name, () => namesInList(lines, [column, ...(columnsOf[column] ?? [])], unclear));
   const [line = '', ...more] = names;
   if (line === '') throw usage(`${name}: standard input is empty`);
   const word = words[name];

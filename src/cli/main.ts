@@ -106,6 +106,13 @@ async function report(cause: unknown, { messages, complete, redactor, typed }: O
 
 function bug(cause: unknown): Failure {
   const what = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  // Node compiles its parser of HTTP at the first request, which takes a file and memory.
+  const [limit] = /\b(?:EMFILE|ENFILE|ENOMEM)\b|WebAssembly\.\w+|out of memory/i.exec(what) ?? [];
+  if (limit !== undefined)
+    return new Failure('unavailable', `this process reached a system limit (${limit})`, {
+      hint: 'Raise the limits on open files (ulimit -n) and memory (ulimit -v), then run the same command again.',
+      cause,
+    });
   return new Failure('internal', `this is a bug in chatelaine: ${what}`, {
     hint: 'Please report it with the command that you ran.',
     cause,

@@ -18,21 +18,28 @@ interface PastAct extends EntryStamp {
   readonly last?: string;
 }
 
-/** Whether an act is one that the options ask for. @throws Failure of an option, or of a profile that is not stored */
+/**
+ * Whether an act is one that the options ask for; a profile that was forgotten since is known by its acts.
+ * @throws Failure of an option, or of a profile that is neither stored nor in the history
+ */
 export async function readAsked(
   { run, ...times }: Partial<Values<typeof historyOptions>>,
   kind: Kind,
+  acts: readonly PastAct[],
   context: TimeParts & Accounts & Invocation,
 ) {
   const { since = -Infinity, until = Infinity } = spanOf(times, context);
   const { profiles, identityOf } = context.accounts;
   const { profile: name } = context.options;
-  const profile = name === undefined ? undefined : await profileNamed(profiles(), name, kind);
+  const isForgotten = name !== undefined && !(await profiles().find(name)) && acts.some((one) => one.profile === name);
+  const profile = name === undefined || isForgotten ? undefined : await profileNamed(profiles(), name, kind);
   const [origin, owner] = profile
     ? [identityOf(profile), profile.kind === 'chat' ? profile.email : profile.app_code]
     : [];
   const isOf = (act: PastAct): boolean =>
-    !profile || (act.origin === origin && (act.email ?? act.app_code ?? owner) === owner);
+    isForgotten
+      ? act.profile === name
+      : !profile || (act.origin === origin && (act.email ?? act.app_code ?? owner) === owner);
   return (act: PastAct): boolean => {
     const isTime = Date.parse(act.last ?? act.time) >= since && Date.parse(act.time) < until;
     return isTime && isOf(act) && (run === undefined || act.run === run.toUpperCase());

@@ -77,3 +77,19 @@ test('sandbox serve --latency waits before each answer', async () => {
 
   expect((await serving).slept).toContain(321);
 });
+
+test.each([
+  [new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory'), 'WebAssembly.Instance'],
+  [new TypeError('WebAssembly.Module(): Argument 0 must be a buffer source'), 'WebAssembly.Module'],
+  [new Error('EMFILE: too many open files, open X'), 'EMFILE'],
+  [new Error('spawn ENOMEM'), 'ENOMEM'],
+])('a limit of files or memory is told in words, and no bug: %s', async (cause, limit) => {
+  const clock = { now: () => 0, elapsed: () => 0, random: () => 0.5, sleep: () => Promise.reject(cause) };
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(503, '');
+  const { exitCode, error } = await run(service, 'license list -o json', { clock });
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 7,
+    message: `this process reached a system limit (${limit})`,
+  });
+});

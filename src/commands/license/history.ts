@@ -30,7 +30,7 @@ export default command({
     const inLedger = telling && (await orWarn(telling, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
-    const isAsked = await readAsked(asked, 'licensing', context);
+    const isAsked = await readAsked(asked, 'licensing', own, context);
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { remote_user: user, remote_user_before: before = user, license_code_end: end = null } = change;

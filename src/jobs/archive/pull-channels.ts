@@ -19,6 +19,7 @@ export async function* pullChannels<R extends object>(
   pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
 ) {
   let [failed, hidden] = [0, 0];
+  let hint = runAgain;
   for (const [index, channel] of channels.entries()) {
     const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
     const tell = (text: string): void => warn(`${named}: ${text}`);
@@ -41,18 +42,17 @@ export async function* pullChannels<R extends object>(
       const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
       if (status === 'not visible') hidden += 1;
       if (status === 'failed') failed += 1;
+      if (cause.kind === 'usage') hint = 'Give the options of the first pull, or name another folder.';
       if (status !== 'empty') tell(messageOf(cause));
       yield { channel: channel.channel, status, folder: channel.folder, messages: null, added: 0 };
     }
   }
   const counted = [quantity(channels.length, 'channel'), ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
   if (failed === 0) conclude(counted);
-  else
-    throw new Failure('incomplete', `${counted}, ${failed} failed`, {
-      hint: 'Run the same command again: it continues.',
-      retryable: true,
-    });
+  else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
 }
+
+const runAgain = 'Run the same command again: it continues.';
 
 export interface ChannelFolder {
   readonly stream_id: number;
