@@ -235,7 +235,8 @@ function untold(ended: Ended): string[] {
   if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0) || plan.shape?.names) return [];
   // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
   const { mishaps = [] } = plan;
-  if (mishaps.some(({ reply }) => reply === 'other-key') && mishaps.some(({ method }) => method === 'GET')) return [];
+  const isUnread = mishaps.some(({ method }) => method === 'GET') || plan.habits?.keys !== undefined;
+  if (mishaps.some(({ reply }) => reply === 'other-key') && isUnread) return [];
   return computers.flatMap((computer) => {
     const { name, processes } = computer;
     const ends = historyOf(computer).flatMap(({ event, remote_user, license_code_end }) => {
