@@ -337,7 +337,10 @@ function wrongsOfRun(
     );
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
     // What was answered is printed where no lookup says otherwise.
-    const isEnded = run.exit > 128 || run.exit === 4 || run.stderr.includes('the deadline of');
+    const isEnded =
+      run.exit > 128 ||
+      run.exit === 4 ||
+      /the deadline of|no list confirmed it|could not be confirmed/.test(run.stderr);
     const isUnread = isEnded || plan.mishaps?.some(({ method }) => method === 'GET') === true;
     // An answered key is printed; one that lists mask is not compared with it.
     if (kept?.remote_user !== user && (isUnread || plan.habits?.keys !== undefined) && isShared) continue;
