@@ -102,7 +102,7 @@ export const rules = [
     [
       "each worker's own line is on disk before its request",
       'await this.#lines.addNow((place) => {',
-      'void this.#lines.addNow((place) => {',
+      'began = this.#world.elapsed();\n      void this.#lines.addNow((place) => {',
     ],
   ]),
   ...inFile('apply', 'store/record/run-record.ts', [
