@@ -110,7 +110,8 @@ describe('a ledger that fails', needs('postgresql'), () => {
     await sandbox.run(ensure, { env, clock: realClock });
     await close();
     expect(created).toBe('about enter about open exchange exchange exchange exchange exchange remove');
-    expect(calls.join(' ')).toBe('about enter about open exchange remove');
+    // PostgreSQL ends the session of the run before, and lets go of its users, a moment after that has closed it.
+    expect(calls.join(' ')).toMatch(/^about enter about open exchange( holder exchange)* remove$/);
   });
 
   test.each(['restart', 'kill'] as const)(
