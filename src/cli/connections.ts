@@ -5,7 +5,7 @@ import { openGate, openServerClock } from '../api/http/retry.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
 import { urlOf, variableOf, type Profile } from '../schema/profile.ts';
 import { isExposed } from '../schema/url.ts';
-import { type ChatCredential, type Holder, type LicensingCredential } from '../store/account/credentials.ts';
+import type { ChatCredential, Holder, LicensingCredential } from '../store/account/credentials.ts';
 import { defaultRetries } from '../commands/environment.ts';
 import { observer, openLog } from './trace.ts';
 import type { RunParts } from './values.ts';

@@ -1,6 +1,6 @@
 import { utcText } from '../../core/moment.ts';
 import { messageLink } from '../../schema/link.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { refuseHiddenChannels } from '../../jobs/topic/find-channel.ts';
@@ -90,11 +90,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   } catch (cause) {
     throw await withNearNames(cause, selection.narrow, chat);
   }
-  // What explains an empty result is no part of it.
-  const orEmpty = (cause: unknown): void => {
-    if (!(cause instanceof Failure) || cause.kind === 'not_found' || cause.isInterruption) throw cause;
-  };
-  if (count === 0) await refuseHiddenChannels(chat, selection.narrow).catch(orEmpty);
+  if (count === 0) await refuseHiddenChannels(chat, selection.narrow);
   const { range } = selection;
   // Says that the default limit may have cut the result.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)

@@ -4,7 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { type LicenseWrites } from '../../store/record/joined-writes.ts';
+import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { caseOf, lookUpNow, type Case, type Rules, type SeenUser, type Step } from './case.ts';

@@ -95,12 +95,16 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
   return typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
 }
 
-/** @throws Failure not_found for a narrow on a channel of which nothing is visible */
+/** Explains an empty result, which an error here does not change. @throws Failure not_found for a hidden channel */
 export async function refuseHiddenChannels(
   chat: Pick<ChatApi, 'messages' | 'channels'>,
   narrow: readonly unknown[],
 ): Promise<void> {
-  for (const operand of channelsIn(narrow)) await channelFor(chat, operand);
+  try {
+    for (const operand of channelsIn(narrow)) await channelFor(chat, operand);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
+  }
 }
 
 /** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */

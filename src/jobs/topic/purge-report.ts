@@ -4,7 +4,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { leftIn, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
-import { type PurgePlace, type TopicSurvey } from './survey-topics.ts';
+import type { PurgePlace, TopicSurvey } from './survey-topics.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus | 'held';

@@ -76,11 +76,11 @@ const longestWait: Milliseconds = 2000;
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  let [isMade, named] = [false, ''];
+  /** The file whose name this process has synced. */
+  let named = '';
   const [account, computer] = [accountOf(system), system.hostname];
   const append = batched<EntryStamp>(async (entries) => {
-    if (!isMade) await makePrivateFolder(folder, system);
-    isMade = true;
+    if (named === '') await makePrivateFolder(folder, system);
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
     const writing = async (): Promise<void> => {
       await appendLoosely(path, entries.map(summedLine).join(''));
