@@ -142,7 +142,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     expect(await licensesOf(sandbox)).toEqual(['eve']);
   });
 
-  test('a POST that was not carried out is not sent again without the ledger', async () => {
+  test('a POST that was not processed is not sent again without the ledger', async () => {
     const { sandbox, held, release } = await holding({ faults: readFaults('POST /v1/license/=drop-before#1', 1) });
     const running = sandbox.run(ensure, { env: direct(), clock: realClock });
     await held;

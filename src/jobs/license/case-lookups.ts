@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
 import type { LookupPlaces, LookupResult } from './application-lookups.ts';
-import { type Case, type LookUpStep, type SeenUser } from './case.ts';
+import type { Case, LookUpStep, SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';

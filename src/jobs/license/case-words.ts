@@ -61,8 +61,9 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   // The words of an open answer name what was answered.
   const said = why.is === 'open' ? undefined : sentFailure(one)?.message;
   if (outcome === 'unknown') {
-    const isFinal = why.is === 'open' || (answerOf(one) !== undefined && why.is !== 'stopped' && why.is !== 'unread');
-    const hint = isFinal || answerOf(one) ? sendAgainHint(asked) : whereToLook(asked);
+    const [isOpen, isAnswered] = [why.is === 'open', answerOf(one) !== undefined];
+    const isFinal = isOpen || (isAnswered && why.is !== 'stopped' && why.is !== 'unread');
+    const hint = isOpen || isAnswered ? sendAgainHint(asked) : whereToLook(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
     return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
       hint,

@@ -81,7 +81,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
     const settling = places.settle(lost, look, endOf(change));
     const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
     if (how === 'shown' && shown) return shown;
-    places.pending.end(lost.id, { is: 'not carried out' });
+    places.pending.end(lost.id, { is: 'not processed' });
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
     throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });

@@ -135,7 +135,7 @@ export class CreationRequests {
     if (this.#ports.state.stopped) return one;
     const places = placesOf(asked.app_code);
     if (!one.sent) await this.#ports.warnOfFormer?.(asked);
-    for (const { id } of one.recorded?.pending ?? []) places.pending.end(id, { is: 'not carried out' });
+    for (const { id } of one.recorded?.pending ?? []) places.pending.end(id, { is: 'not processed' });
     const { app_code, size_allowance } = asked;
     const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
@@ -190,7 +190,7 @@ export class CreationRequests {
       const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
       const isRepeated = nextStep(settled, rules).do === 'create';
       // Later runs count it among those without a response.
-      places.pending.end(lost.id, isRepeated ? { is: 'not carried out' } : { is: 'no answer', n: 0 });
+      places.pending.end(lost.id, isRepeated ? { is: 'not processed' } : { is: 'no answer', n: 0 });
       return settled;
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;

@@ -199,7 +199,7 @@ export class Giving {
     for (const write of pending) {
       const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
-      places.pending.end(write.id, { is: shown ? 'shown' : 'not carried out' });
+      places.pending.end(write.id, { is: shown ? 'shown' : 'not processed' });
       if (shown && write.asked.kind === 'creation') await completeHistory(write, asked, shown, history);
     }
     if (!open || sent) return;

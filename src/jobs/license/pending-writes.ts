@@ -47,7 +47,7 @@ interface Pending extends Unanswered {
   notBefore: Milliseconds;
   /** What is recorded once it is shown. */
   readonly shown: WriteEnd;
-  readonly decide: (how: 'shown' | 'not carried out') => void;
+  readonly decide: (how: 'shown' | 'not processed') => void;
   readonly fail: (cause: unknown) => void;
 }
 
@@ -121,7 +121,7 @@ export class PendingWrites {
     lost: Unanswered,
     look: () => Promise<WriteSight>,
     shown: WriteEnd = { is: 'shown' },
-  ): Promise<'shown' | 'not carried out'> {
+  ): Promise<'shown' | 'not processed'> {
     return new Promise((decide, fail) => {
       const { settle, isByList } = this.#world;
       const next = lost.ended + (isByList() ? settle : pauseAfter(0, settle));
@@ -200,7 +200,7 @@ export class PendingWrites {
     });
     for (const { one } of lost) {
       this.#all.delete(one);
-      one.decide('not carried out');
+      one.decide('not processed');
     }
   }
 

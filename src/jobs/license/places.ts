@@ -133,7 +133,7 @@ export class Places {
     lost: Unanswered,
     look: () => Promise<WriteSight>,
     shown?: WriteEnd,
-  ): Promise<'shown' | 'not carried out'> {
+  ): Promise<'shown' | 'not processed'> {
     try {
       return await this.pending.settle(lost, look, shown);
     } finally {

@@ -134,8 +134,8 @@ function afterSearch(state: PurgeState, { elsewhere, asked }: TopicSearch): Purg
   const gone = goneIn(state);
   const shown = new Set(elsewhere);
   const found = gone.filter((id) => shown.has(id));
-  const doubtful = found.length > 0 && asked === 'sample' ? gone : [];
-  return { ...state, messages: changed(state.messages, [doubtful, 'unseen'], [found, 'elsewhere']) };
+  const unseen = found.length > 0 && asked === 'sample' ? gone : [];
+  return { ...state, messages: changed(state.messages, [unseen, 'unseen'], [found, 'elsewhere']) };
 }
 
 export function isAnswered(end: CallEnd): boolean {

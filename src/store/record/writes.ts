@@ -36,12 +36,12 @@ export interface BegunWrite {
 
 export type WriteEnd =
   /** Nothing was changed. */
-  { readonly is: 'refused' } | { readonly is: 'shown' } | { readonly is: 'not carried out' } | KeptEnd;
+  { readonly is: 'refused' } | { readonly is: 'shown' } | { readonly is: 'not processed' } | KeptEnd;
 
 export type KeptEnd =
   /** A creation is open until it is `shown`; a change that gives a name is pending for its `settle`. */
   | { readonly is: 'answered'; readonly status: number; readonly key_end?: string | undefined }
-  /** Pending until it is `shown`, or counts as `not carried out`; n is 0: it was not, and was not sent again. */
+  /** Pending until it is `shown`, or counts as `not processed`; n is 0: it was not, and was not sent again. */
   | { readonly is: 'no answer'; readonly n: number };
 
 /** The writes for one user. Moments are on the clock `elapsed` of this run. */

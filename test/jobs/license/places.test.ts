@@ -93,7 +93,7 @@ test('requests of a lookup that had no response count, also once the lookup has 
   const ended = clock.elapsed();
   places.pending.run.last = ended;
   const lost = { id: 'x-1', sent: ended - 2000, ended, n: 1, settle: 5000 };
-  expect(await places.settle(lost, look)).toBe('not carried out');
+  expect(await places.settle(lost, look)).toBe('not processed');
   expect(clock.elapsed() - ended).toBeGreaterThanOrEqual(3 * 5000);
 });
 

@@ -90,7 +90,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
       async known() {
         const { pending, open } = await store.known(user(name));
         const [first] = pending;
-        if (first && chance.happens(0.5)) await store.end(first.id, { is: 'not carried out' });
+        if (first && chance.happens(0.5)) await store.end(first.id, { is: 'not processed' });
         await store.load();
         return [
           pending.map((one) => [one.id, one.run, one.n, one.ended > realClock.elapsed()]),

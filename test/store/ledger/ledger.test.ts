@@ -152,7 +152,7 @@ describe('a ledger', needs('postgresql'), () => {
     expect(open).toMatchObject({ id: answered, status: 201, key_end: 'wxyz' });
     expect(await other.known(user('CYD'))).toMatchObject({ pending: [{ id: lost }], open: undefined });
     expect(await other.known(user('cyd', 8))).toEqual({ pending: [], open: undefined });
-    await other.end(lost, { is: 'not carried out' });
+    await other.end(lost, { is: 'not processed' });
     await other.end(answered, { is: 'shown' });
     const reader = await writesOf();
     expect(await reader.known(user('cyd'))).toEqual({ pending: [], open: undefined });
@@ -233,7 +233,7 @@ describe('a ledger', needs('postgresql'), () => {
             expect(holding.has(name)).toBe(false);
             holding.add(name);
             for (const { id: earlier } of (await writes.known(user(name))).pending)
-              await writes.end(earlier, { is: 'not carried out' });
+              await writes.end(earlier, { is: 'not processed' });
             const id = await begin(writes, name);
             if (at % 3 > 0) await writes.end(id, at % 3 === 1 ? { is: 'no answer', n: 1 } : { is: 'refused' });
             await writes.load();

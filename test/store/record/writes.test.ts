@@ -74,7 +74,7 @@ function at(time: number): Place & { pass: (span: number) => void } {
 test('nothing is left of a run whose writes are all known', async () => {
   const host = at(1000);
   const run = await openRun(host);
-  for (const is of ['refused', 'shown', 'not carried out'] as const) {
+  for (const is of ['refused', 'shown', 'not processed'] as const) {
     const id = run.newId();
     await run.begin({ id, users: [ada], asked: creation });
     await run.end(id, { is });
