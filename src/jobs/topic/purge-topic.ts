@@ -218,6 +218,8 @@ export class TopicPurge {
     const before = async (): Promise<void> => {
       await this.archive?.confirm();
       await this.archive?.record({ call: 'asked' });
+      // A call that is not sent has no end: what leaves the topic meanwhile was not deleted by it.
+      this.#run.signal.throwIfAborted();
       this.#state = fold.after(this.#state, { call: 'asked' });
       this.#isServerAtWork = true;
     };

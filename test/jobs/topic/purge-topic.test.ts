@@ -118,6 +118,29 @@ test('a disk that fails right before a call: no call was sent, and the record ha
   expect(record).not.toContain('"call"');
 });
 
+test('an interruption while a call is recorded: it is not sent, and its record has no end', async () => {
+  const [home, abort] = [emptyHome(), new AbortController()];
+  const purge = await purgeOf(chat, home, {
+    archive: async (folder) => {
+      const archive = await archiveIn(folder, home);
+      const record = archive.recordPurge.bind(archive);
+      return Object.assign(archive, {
+        async recordPurge(step: Parameters<OpenArchive['recordPurge']>[0]) {
+          await record(step);
+          if ('call' in step) abort.abort(new Failure('cancelled', 'interrupted'));
+        },
+      });
+    },
+    signal: abort.signal,
+  });
+
+  await expect(purge.run()).rejects.toThrow('interrupted');
+  const [folder = ''] = readdirSync(join(home, 'purges'));
+  expect(readFileSync(join(home, 'purges', folder, 'purge.ndjson'), 'utf8').match(/"call":"\w+"/g)).toEqual([
+    '"call":"asked"',
+  ]);
+});
+
 /** The purge of a topic of two messages, whose archives are in that home. */
 async function purgeOf(chat: PurgeRun['chat'], home: string, parts: Pick<PurgeRun, 'archive'> & Partial<PurgeRun>) {
   const topic = { channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', label: 'lunch' };
