@@ -75,8 +75,10 @@ export class Ledger {
   async told(user: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
-    const fresh = [...this.#writes.values()].flatMap((writes) => writes.freshlyTold(exact) ?? []);
-    const stored = fresh.length > 0 ? fresh : (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    const fresh = [...this.#writes.values()]
+      .map((writes) => writes.freshlyTold(exact))
+      .find((one) => one !== undefined);
+    const stored = fresh ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
     return stored.flatMap((entry) => {
       if (!isObject(entry)) return [];
       const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));

@@ -124,6 +124,13 @@ describe('a ledger', needs('postgresql'), () => {
     await locked(other, 'xan');
   });
 
+  test('what runs did for a user comes with the lock, also where they did nothing', async () => {
+    const ledger = ledgerAt();
+    await locked(await writesOf(ledger), 'hal');
+    await ledger.close();
+    expect(await ledger.told('hal')).toEqual([]);
+  });
+
   test('the progress of a holder changes with each line that it writes', async () => {
     const [one, other] = [await writesOf(), await writesOf()];
     await locked(one, 'gil');
