@@ -1,11 +1,13 @@
+import { keyOf, sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { keyOf } from '../../api/licensing/license.ts';
-import { changesOf } from '../../jobs/license/history.ts';
-import { planUndo, runToUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
+import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import type { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
+import type { UserName } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
 import { askAbout, withUndo } from './change-in-plan.ts';
@@ -47,28 +49,21 @@ export default command({
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
     const changing = await openChanging(account, trust_list, context, licensing);
-    const steps = await planUndo(changed, changing.lookups);
+    const steps: UndoStep[] = [];
+    for (const change of changed) steps.push({ change, undo: await undoOf(change, changing.lookups) });
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
-    const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
+    const needed = steps.filter((step) => plannedUndo(step).kind === 'put back').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
     if (!options.dry_run && needed > 0) await askAbout(steps.map(plannedUndo), question, context);
     const undoOne = async (step: UndoStep): Promise<ChangedLicense> => {
-      const undo = undoOrRefuse(step);
-      if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
+      const { change, undo } = step;
+      if (typeof undo === 'string') throw refusal(change, undo);
       const { license: listed, fields } = undo;
-      const row = await changeOne(
-        {
-          api: licensing(step.change.app_code),
-          code: keyOf(listed),
-          listed,
-          fieldsOf: () => fields,
-          status: 'undone',
-          check: (given) => refuseSecond(given, ({ key }) => key === listed.key, changing),
-        },
-        changing,
-        context,
-      );
-      return options.dry_run ? { ...row, planned: plannedUndo(step) } : row;
+      const api = licensing(change.app_code);
+      const check = (given: UserName) => refuseSecond(given, ({ key }) => key === listed.key, changing);
+      const asked = { api, code: keyOf(listed), listed, fieldsOf: () => fields, status: 'undone', check };
+      const row = await changeOne(asked, changing, context);
+      return row.planned ? { ...row, planned: plannedUndo(step) } : row;
     };
     const undone = each(steps, ({ change }) => change.remote_user, undoOne);
     yield* withUndo(undone, changing.run, context);
@@ -80,9 +75,89 @@ export default command({
   show: { ...changedShow, none: 'nothing that the run did can be undone' },
 });
 
-function plannedUndo(step: UndoStep): PlannedChange {
-  const [kind, user, becomes] = undoText(step);
-  return { kind, user, becomes, app_code: step.change.app_code };
+/** What a run did to one license. `undo`: the license, with the fields that put it back, if any; or why it is left. */
+interface UndoStep {
+  readonly change: PastChange;
+  readonly undo: { readonly license: License; readonly fields: EditedFields } | string;
+}
+
+/**
+ * The changes of one run, oldest first: of the one of that name, else of the last that is no undo and not undone.
+ * @throws Failure not_found
+ */
+function runToUndo(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
+  const isUndo = ({ command }: PastChange): boolean => command.endsWith(' undo');
+  const isOpen = (change: PastChange, at: number): boolean =>
+    !isUndo(change) && !changes.slice(at + 1).some((later) => isUndo(later) && isUndoOf(later, change));
+  const run = named?.toUpperCase() ?? changes.findLast(isOpen)?.run;
+  const ofRun = changes.filter((change) => change.run === run);
+  // Two runs may have one name: the later one is meant.
+  if (ofRun.length > 0 && ofRun[0]?.command === ofRun.at(-1)?.command) return ofRun;
+  const none =
+    changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
+  throw new Failure('not_found', named === undefined ? none : `no run is named ${named.toUpperCase()}`, {
+    hint: `Runs on other computers are in their own histories. Check with: ${commandLine('license history', [])}`,
+  });
+}
+
+/** Whether a change put a license back to what it was before another one. */
+function isUndoOf(later: PastChange, change: PastChange): boolean {
+  const { license_code_end: end, origin, size_allowance, size_allowance_before = size_allowance } = change;
+  const isSame = later.license_code_end === end && later.origin === origin && later.isKnown && !change.isNew;
+  return isSame && later.remote_user === userBefore(change) && later.size_allowance === size_allowance_before;
+}
+
+function userBefore({ remote_user, remote_user_before }: PastChange): string {
+  return remote_user_before ?? remote_user;
+}
+
+/** Finds the license as the run left it: by user, size and key end; else why not. @throws Failure of a lookup */
+async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['undo']> {
+  const { app_code = 0, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
+  const { size_allowance_before: size } = change;
+  const user = userBefore(change);
+  const licensesOf = async (name: string): Promise<readonly License[]> => {
+    const found = await lookups.lookUp({ remote_user: name, app_code }, 'given');
+    if (found.shows === 'incomplete') throw found.failure;
+    return found.shows === 'licenses' ? found.licenses : [];
+  };
+  const find = async (name: string, asSize = size_allowance): Promise<readonly License[]> =>
+    (await licensesOf(name)).filter(
+      (one) => (asSize === undefined || sizeOf(one) === asSize) && (end === undefined || one.key?.endsWith(end)),
+    );
+  if (app !== undefined) return `it was moved from application ${app}`;
+  const [left, ...others] = await find(remote_user);
+  if (!left || others.length > 0) {
+    const [before, ...more] = await find(user, size);
+    if (before && more.length === 0 && !left) return { license: before, fields: {} };
+    const count = left ? others.length + 1 : 'no';
+    return `${count} licenses of ${remote_user} are as the run left them`;
+  }
+  if (user !== remote_user && (await licensesOf(user)).length > 0) return `'${user}' has another license now`;
+  const fields = {
+    ...(user !== remote_user && { remote_user: user }),
+    ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
+  };
+  return { license: left, fields };
+}
+
+/** `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`; or why a license is left. */
+function plannedUndo({ change, undo }: UndoStep): PlannedChange {
+  const { app_code, remote_user, size_allowance } = change;
+  if (typeof undo === 'string') return { kind: 'leave', user: remote_user, becomes: undo, app_code };
+  const { remote_user: name, size_allowance: size } = undo.fields;
+  const resized = size !== undefined && `resized ${changeInWords(size_allowance, size)}`;
+  const parts = [resized, name !== undefined && `renamed from ${remote_user}`].filter(Boolean);
+  if (parts.length > 0) return { kind: 'put back', user: name ?? remote_user, becomes: parts.join(', '), app_code };
+  return { kind: 'leave', user: userBefore(change), becomes: 'is as it was before the run', app_code };
+}
+
+/** That a license is not as the run left it. */
+function refusal({ remote_user }: PastChange, why: string): Failure {
+  return new Failure('incomplete', `the license of ${remote_user} was not changed: ${why}`, {
+    hint: 'Check it with chatelaine license list --remote-user, and change it with chatelaine license edit.',
+    retryable: false,
+  });
 }
 
 const maxNamed = 20;
