@@ -1,9 +1,12 @@
-import { auditSensors } from '../../jobs/license/audit-sensors.ts';
+import { textOf } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { pool } from '../../jobs/work/pool.ts';
 import { fileArgument, optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context.ts';
+import type { Accounts, Invocation, Terminal } from '../context.ts';
 import {
   apiOfEachApp,
   defaultConcurrency,
@@ -33,11 +36,9 @@ export default command({
     const { rows: sensors } = await readSensors(file, how, givenApp, context);
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
       await context.licensingAccount({ app_code: givenApp, row_app_code: app_code });
-    const { signal, conclude, secrets } = context;
-    const progress = context.progress('sensors', sensors.length);
-    const audit = { concurrency, licensing: apiOfEachApp(context, givenApp), signal, conclude, progress };
-    for await (const row of auditSensors(sensors, audit))
-      yield row.error === undefined ? row : { ...row, error: secrets.clean(row.error) };
+    const licensing = apiOfEachApp(context, givenApp);
+    for await (const row of auditSensors(sensors, licensing, concurrency, context))
+      yield row.error === undefined ? row : { ...row, error: context.secrets.clean(row.error) };
   },
 
   fields: ['error'],
@@ -69,4 +70,79 @@ function readSensors(file: string, how: RosterValues, givenApp: number | undefin
     };
   };
   return readSheet(file, how, { fields: sensorRosterFields, ...oncePerSensor, completion }, context);
+}
+
+interface SensorRow {
+  readonly mac_address: string;
+  readonly remote_user: string;
+  readonly app_code: number | null;
+  readonly status: 'ok' | 'lent' | 'never-activated' | 'error';
+  /** Whose license activated the sensor first; null where nobody's did, or it is not known. */
+  readonly first_user: string | null;
+  readonly error?: string;
+}
+
+/** The audit ends after this many lookups in a row that find the server unavailable. */
+const maxOutages = 3;
+
+/**
+ * Who should have activated each sensor first, and who did.
+ * @throws Failure auth at once; incomplete where a lookup failed; differences where a sensor was lent
+ */
+async function* auditSensors(
+  sensors: readonly SensorFields[],
+  licensing: (app_code: number | undefined) => LicensingApi,
+  concurrency: number,
+  { signal, conclude, progress: show }: Invocation & Terminal,
+): AsyncGenerator<SensorRow> {
+  const progress = show('sensors', sensors.length);
+  const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
+  let outages = 0;
+  const work = async (sensor: SensorFields): Promise<SensorRow> => {
+    const { row, failure } = await lookUp(sensor, licensing(sensor.app_code), signal);
+    outages = failure?.kind === 'unavailable' && failure.retryable ? outages + 1 : 0;
+    return row;
+  };
+  const untilGone = function* (): Generator<SensorFields> {
+    for (const sensor of sensors) if (outages < maxOutages) yield sensor;
+  };
+  try {
+    for await (const row of pool(untilGone(), concurrency, work)) {
+      counts[row.status] += 1;
+      progress.step();
+      yield row;
+    }
+  } finally {
+    progress.end();
+  }
+  const { ok, lent, 'never-activated': never } = counts;
+  const left = sensors.length - ok - lent - never;
+  if (left > 0)
+    throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
+      hint: 'Run the same command again: it looks up every sensor again.',
+    });
+  conclude(`sensors: ${ok} ok, ${lent} lent, ${never} never activated`);
+  if (lent > 0) throw new Failure('differences', `sensors that were lent: ${lent}`);
+}
+
+async function lookUp(
+  sensor: SensorFields,
+  api: LicensingApi,
+  signal: AbortSignal,
+): Promise<{ readonly row: SensorRow; readonly failure?: Failure }> {
+  const { mac_address, app_code } = sensor;
+  const base = { ...sensor, app_code: app_code ?? null, first_user: null };
+  try {
+    const license = await api.firstActivation({ mac_address, app_code });
+    if (!license) return { row: { ...base, status: 'never-activated' } };
+    const first_user = textOf(license, 'remote_user');
+    if (first_user === undefined)
+      return { row: { ...base, status: 'error', error: 'the license does not name its user' } };
+    return { row: { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user } };
+  } catch (cause) {
+    if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
+    const { hint } = cause.details;
+    const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
+    return { row: { ...base, status: 'error', error }, failure: cause };
+  }
 }
