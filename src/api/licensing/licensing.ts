@@ -37,7 +37,7 @@ export function licensingApi(open: Opening, random: () => number) {
     pages,
 
     /** A name that no user has, and whose response shows what the filter does. */
-    nobody: () => randomName(random),
+    nobody: () => `chatelaine-control-${Math.floor(random() * 2 ** 52).toString(36)}`,
 
     /** @throws Failure not_found; rejected where it is answered with another license than that `before`, twice */
     view: (code: string, before?: License) => withoutCode(code, () => viewTwice(open, code, before)),
@@ -127,14 +127,6 @@ function ofOthers({ remote_user = '' }: LicenseFilter): Failure {
     hint: 'They have no name. Check the complete list: chatelaine license list.',
     retryable: false,
   });
-}
-
-function randomName(random: () => number): string {
-  const part = (): string =>
-    Math.floor(random() * 2 ** 32)
-      .toString(36)
-      .padStart(7, '0');
-  return `chatelaine-control-${part()}${part()}`;
 }
 
 /** A shorter text is no license code that a server would give, and may be a part of any word. */

@@ -1,37 +1,16 @@
 import { foldName } from '../../core/fold-name.ts';
 import { type License, textOf } from './license.ts';
 
-/** How a listed license relates to the user and the application that were asked for. */
-export type Likeness = 'exact' | 'near' | 'other';
-
-interface NamedUser {
-  readonly remote_user: string;
-  readonly app_code?: number | undefined;
-}
-
-/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: no name. */
-export function likeness(license: License, asked: NamedUser): Likeness {
-  const name = textOf(license, 'remote_user');
-  if (name === undefined) return 'other';
-  const byApp = likenessOfApp(license, asked.app_code);
-  if (name === asked.remote_user) return byApp;
-  const [folded, wanted] = [foldName(name), foldName(asked.remote_user)];
-  const isCut = name.length >= minCutChars && wanted.startsWith(folded);
-  return folded === wanted || isCut ? weaker('near', byApp) : 'other';
-}
-
-/** An application that a row does not name is the asked one. */
-export function likenessOfApp(license: License, app_code: number | undefined): Likeness {
+/**
+ * How a listed license relates to the asked application, which is also that of a row without one. `near`: it is no
+ * integer.
+ */
+export function likenessOfApp(license: License, app_code: number | undefined): 'exact' | 'near' | 'other' {
   const value = license.fields['app_code'];
   if (app_code === undefined || value === undefined || value === null) return 'exact';
   const code = textOf(license, 'app_code');
   if (code === String(app_code)) return 'exact';
   return code === undefined || !/^-?(0|[1-9]\d*)$/.test(code) ? 'near' : 'other';
-}
-
-function weaker(one: Likeness, two: Likeness): Likeness {
-  if (one === 'other' || two === 'other') return 'other';
-  return one === 'near' || two === 'near' ? 'near' : 'exact';
 }
 
 /** The shortest length, in characters, to which a server may cut a name. */

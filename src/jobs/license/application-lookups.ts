@@ -165,13 +165,9 @@ export class ApplicationLookups {
 
   /** @param others licenses of names that may be the user's */
   #judge(found: readonly License[], others: readonly License[]): LookupResult {
-    const isOfApp = (likeness: 'exact' | 'near') => (row: License) => likenessOfApp(row, this.#app_code) === likeness;
-    const [one, ...more] = distinct(found.filter(isOfApp('exact')));
+    const [one, ...more] = distinct(found.filter((row) => likenessOfApp(row, this.#app_code) === 'exact'));
     if (one) return { shows: 'licenses', licenses: [one, ...more] };
-    const near = [
-      ...found.filter(isOfApp('near')),
-      ...others.filter((row) => likenessOfApp(row, this.#app_code) !== 'other'),
-    ];
+    const near = [...found, ...others].filter((row) => likenessOfApp(row, this.#app_code) !== 'other');
     const [similar, ...further] = distinct(near);
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }

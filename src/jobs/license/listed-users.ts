@@ -1,6 +1,6 @@
 /** What one list shows of some users of an application, and of others. */
 import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
-import { likeness, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../core/fold-name.ts';
 
@@ -20,14 +20,14 @@ export class ListedUsers {
   add(license: License): boolean {
     const name = textOf(license, 'remote_user');
     if (name === undefined || (isMasked(name) && !this.#users.has(name))) return false;
-    const app_code = this.#app_code;
-    if (this.#users.has(name) && likenessOfApp(license, app_code) === 'exact') {
+    const likeness = likenessOfApp(license, this.#app_code);
+    if (likeness === 'other') return true;
+    if (this.#users.has(name) && likeness === 'exact') {
       push(this.#exact, name, license);
       return true;
     }
     this.#usersNear ??= nameIndex(this.#users);
-    for (const remote_user of this.#usersNear(name))
-      if (likeness(license, { remote_user, app_code }) === 'near') push(this.#near, remote_user, license);
+    for (const user of this.#usersNear(name)) push(this.#near, user, license);
     return true;
   }
 

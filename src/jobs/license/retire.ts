@@ -1,5 +1,5 @@
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
-import { likeness } from '../../api/licensing/likeness.ts';
+import { likenessOfApp } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
@@ -51,7 +51,7 @@ export async function missingUsers(
       const remote_user = textOf(license, 'remote_user');
       if (key === undefined || remote_user === undefined)
         throw new Failure('unavailable', 'a license in the list lacks its user or key: no user can be called missing');
-      if (isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
+      if (isRetired(license) || likenessOfApp(license, app_code) !== 'exact') continue;
       active.add(key);
       const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };
       const [row] = candidatesOf(remote_user);

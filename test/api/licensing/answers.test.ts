@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { notShown } from '../../../src/api/licensing/license-writes.ts';
-import { likeness } from '../../../src/api/licensing/likeness.ts';
+import type { License } from '../../../src/api/licensing/license.ts';
+import { ListedUsers } from '../../../src/jobs/license/listed-users.ts';
 import { openOrigin, type Reply, type Seen } from '../../helpers/origin.ts';
 import { licensingAt } from '../../helpers/licensing-at.ts';
 
@@ -213,6 +214,11 @@ describe('what a PATCH answers', () => {
 
 describe('a row of a list without filters', () => {
   const long = 'department-of-physiology-and-rehabilitation-7731';
+  const likenessIn = (fields: License['fields'], asked: string): string => {
+    const listed = new ListedUsers(7, new Set([asked]));
+    listed.add({ key: 'K-1', fields });
+    return listed.exactOf(asked).length > 0 ? 'exact' : listed.nearOf(asked).length > 0 ? 'near' : 'other';
+  };
 
   test.each<[string, unknown, string]>([
     ['ada', 'ada', 'exact'],
@@ -228,7 +234,7 @@ describe('a row of a list without filters', () => {
     ['ada', undefined, 'other'],
     ['70', 7, 'other'],
   ])('%j beside %j is %s', (asked, name, expected) => {
-    expect(likeness({ key: 'K-1', fields: { remote_user: name } }, { remote_user: asked, app_code: 7 })).toBe(expected);
+    expect(likenessIn({ remote_user: name }, asked)).toBe(expected);
   });
 
   test.each<[unknown, string]>([
@@ -241,8 +247,6 @@ describe('a row of a list without filters', () => {
     [8, 'other'],
     ['8', 'other'],
   ])('app_code %j is %s', (app_code, expected) => {
-    expect(
-      likeness({ key: 'K-1', fields: { remote_user: 'ada', app_code } }, { remote_user: 'ada', app_code: 7 }),
-    ).toBe(expected);
+    expect(likenessIn({ remote_user: 'ada', app_code }, 'ada')).toBe(expected);
   });
 });

@@ -154,7 +154,7 @@ describe('license ensure', () => {
     const fake = fakeService();
     fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, { results: [], has_more: true });
 
-    const control = 'GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7';
+    const control = 'GET /v1/license/?remote_user=chatelaine-control-1ai6p167&app_code=7';
     for (const query of [control, 'GET /v1/license/?app_code=7'])
       fake.expect(query).reply(200, { results: [], has_more: true });
 

@@ -42,7 +42,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
   ])('%s: nothing is created', async (_what, body, exitCode) => {
     const service = fakeService();
     service.expect(list).reply(200, body);
-    const control = 'GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7';
+    const control = 'GET /v1/license/?remote_user=chatelaine-control-1ai6p167&app_code=7';
     for (const query of [control, 'GET /v1/license/?app_code=7']) service.expect(query).reply(200, body);
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(exitCode);
@@ -52,9 +52,7 @@ describe('license ensure never takes an odd list for an empty one', () => {
   test('a sign of more rows that a response for nobody lacks: nothing is created', async () => {
     const service = fakeService();
     service.expect(list).reply(200, { results: [], next: 2 });
-    service
-      .expect('GET /v1/license/?remote_user=chatelaine-control-00022hq061fr2c&app_code=7')
-      .reply(200, { results: [] });
+    service.expect('GET /v1/license/?remote_user=chatelaine-control-1ai6p167&app_code=7').reply(200, { results: [] });
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(8);
     service.done();
