@@ -11,11 +11,10 @@ import {
   twinsIn,
   type DryRow,
   type Plan,
-  type Planning,
 } from '../../jobs/license/plan.ts';
 import { failuresByReason, type FailedRow } from '../../jobs/work/each.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, type MissingUser } from '../../jobs/license/retire.ts';
@@ -34,8 +33,8 @@ export interface Target {
 }
 
 /** A roster, and how it is to be applied. */
-export interface Job extends Planning {
-  readonly licensing: (app_code: number) => LicensingApi;
+export interface Job extends GivePorts {
+  readonly run: string;
   readonly roster: CheckedRoster<LicenseFields>;
   readonly place: string;
   readonly targets: readonly Target[];

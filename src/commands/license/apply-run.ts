@@ -1,5 +1,6 @@
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
+import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   countChanges,
   creationsIn,
@@ -7,14 +8,12 @@ import {
   dryRows,
   planInWords,
   planRoster,
-  recordedOf,
   twinsIn,
   type DryRow,
   type Plan,
 } from '../../jobs/license/plan.ts';
 import { differencesTo, plannedRows } from '../../jobs/license/reviewed-plan.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
-import { RunState } from '../../jobs/license/give-ports.ts';
 import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
@@ -29,22 +28,20 @@ import {
   warnOfFormer,
   type Job,
 } from './apply-plan.ts';
-import type { openWriting } from './options.ts';
 import { askAbout, plannedChange, undoLine } from './change-in-plan.ts';
 import { severalFailure } from './show.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
-type Writing = Awaited<ReturnType<typeof openWriting>>;
 
 /** Shows the plan: nothing is locked, recorded or sent. */
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
-  const plan = await decideAll(await planRoster(job.roster.rows, job), job, extentOf(job));
+  const plan = await decideAll(await planRoster(job.roster.rows, job), extentOf(job), job, context.progress);
   await warnOfFormer(plan, job, context);
   yield* showPlan(plan, await toRetire(job, context), job, context);
 }
 
 /** Plans, asks, gives each row its license, and retires who is missing. */
-export async function* applyJob(job: Job, writing: Writing, context: ApplyingParts) {
+export async function* applyJob(job: Job, context: ApplyingParts) {
   const planning = async () => {
     const missing = await toRetire(job, context);
     return { missing, ...(await agreedPlan(job, missing, context)) };
@@ -53,25 +50,17 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
     if (!(cause instanceof Failure) || !cause.isInterruption) throw cause;
     throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To continue: ${context.again()}` });
   });
-  const several: Applying['several'] = new Map();
+  const { several } = job;
   let [resized, retired, summary] = [0, 0, ''];
   try {
-    const applying = applyingOf(plan, { ...job, rules: { ...job.rules, differs } }, writing, context);
-    const recorded = await recordedOf(
-      plan.rows.filter(({ status }) => status === 'unchanged'),
-      job,
-    );
-    for await (const row of applyRoster(plan, {
-      ...applying,
-      recorded,
-      several,
-      state: new RunState(context.signal),
-      conclude: (text) => void (summary = text),
-    })) {
+    const shown = { where: inTargets(job.targets), again: context.again(), progress: context.progress };
+    const conclude = (text: string): void => void (summary = text);
+    const rules = { ...job.rules, differs };
+    for await (const row of applyRoster(plan, { ...job, ...shown, rules, conclude })) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
     }
-    for await (const row of retireAll(missing, job, writing, context)) {
+    for await (const row of retireAll(missing, job, context.clock.now())) {
       retired += 1;
       yield row;
     }
@@ -84,7 +73,7 @@ export async function* applyJob(job: Job, writing: Writing, context: ApplyingPar
   } finally {
     const done = retired > 0 ? summary.replace(/ on |$/, (on) => `, ${retired} retired${on}`) : summary;
     if (done !== '') context.conclude(done.replace(/^, /, ''));
-    if (resized + retired > 0) context.conclude(undoLine(writing.run));
+    if (resized + retired > 0) context.conclude(undoLine(job.run));
   }
   const failure = severalFailure([...several.values()]);
   if (failure) throw failure;
@@ -96,7 +85,7 @@ async function agreedPlan(job: Job, missing: readonly MissingUser[], context: Ap
   const listed = await planRoster(job.roster.rows, job);
   const isWithin = creationsIn(listed).length <= (job.values.max_create ?? Infinity) && twinsIn(listed).length === 0;
   const isChecked = isAsked || job.reviewed !== undefined || !isWithin;
-  const plan = isChecked ? await decideAll(listed, job, extentOf(job)) : listed;
+  const plan = isChecked ? await decideAll(listed, extentOf(job), job, context.progress) : listed;
   await warnOfFormer(plan, job, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
@@ -112,17 +101,6 @@ function extentOf({ reviewed, values }: Job): 'few' | 'all' {
   return reviewed || values.max_create !== undefined ? 'all' : 'few';
 }
 
-function applyingOf(
-  plan: Plan,
-  job: Job,
-  writing: Writing,
-  context: ApplyingParts,
-): Omit<Applying, 'recorded' | 'several' | 'state'> {
-  const progress = context.progress('licenses', plan.rows.length);
-  const shown = { where: inTargets(job.targets), again: context.again(), progress, names: 'given' } as const;
-  return { ...context, ...context.clock, ...job, ...writing, ...shown };
-}
-
 async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[], context: ApplyingParts) {
   const isOfEnvironment = targets.some(({ account: { profile } }) => profile === undefined);
   const credentials = isOfEnvironment ? ' (credentials of the environment)' : '';
@@ -134,11 +112,9 @@ async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[]
 /** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */
 async function* retireAll(
   missing: readonly MissingUser[],
-  { licensing }: Job,
-  { placesOf, history }: Writing,
-  { clock, signal }: ApplyingParts,
+  { licensing, placesOf, history, signal }: Job,
+  now: Milliseconds,
 ): AsyncGenerator<RowResult<'retired'>> {
-  const now = clock.now();
   const retire = (user: MissingUser) => {
     const [api, places] = [licensing(user.app_code), placesOf(user.app_code)];
     return retireMissing(user, now, { api, places, history, signal });

@@ -3,6 +3,7 @@ import { changeInWords } from '../../jobs/license/case-words.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Rules } from '../../jobs/license/case.ts';
+import { RunState } from '../../jobs/license/give-ports.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';
@@ -101,6 +102,9 @@ export default command({
     const concurrency = values.concurrency ?? defaultConcurrency;
     const writing = await openWriting(targets, { rules, lookups, concurrency }, context);
     const job: Job = {
+      ...context,
+      ...context.clock,
+      ...writing,
       roster,
       reviewed,
       rules,
@@ -110,11 +114,12 @@ export default command({
       licensing,
       lookups,
       concurrency,
-      storeOf: (code) => writing.placesOf(code).store,
+      names: 'given',
       creations: context.ledgers.creations(accountOf, users),
-      looking: (count: number) => context.progress('users looked up', count),
+      several: new Map(),
+      state: new RunState(context.signal),
     };
-    const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, writing, context);
+    const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, context);
     for await (const row of all) if (isShown(row, values, context.options)) yield kept(row);
   },
 

@@ -2,6 +2,7 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { giveLicense } from '../../jobs/license/give-license.ts';
+import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
@@ -66,14 +67,8 @@ export default command({
   show: { ...changedShow, text: createdKey },
 });
 
-type OpenedGiving = Awaited<ReturnType<typeof openGiving>>;
-
 /** What a dry run would do, and the request that is noted. @throws Failure where nothing can be done */
-async function planOne(
-  fields: LicenseFields,
-  api: LicensingApi,
-  giving: OpenedGiving['giving'],
-): Promise<ChangedLicense> {
+async function planOne(fields: LicenseFields, api: LicensingApi, giving: GivePorts): Promise<ChangedLicense> {
   const { remote_user, size_allowance } = fields;
   let code: string | undefined;
   const update: LicensingApi['update'] = (key, ...change) => {

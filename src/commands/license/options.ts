@@ -1,6 +1,7 @@
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
+import { RunState, type GivePorts } from '../../jobs/license/give-ports.ts';
 import { formerUsers, type LicenseHistory } from '../../jobs/license/history.ts';
 import { Lookups } from '../../jobs/license/lookups.ts';
 import { Places } from '../../jobs/license/places.ts';
@@ -76,7 +77,7 @@ export async function openGiving(
   wants: Rules['wants'],
   context: GivingParts,
 ) {
-  const { options, terminal } = context;
+  const { options, terminal, signal } = context;
   const app_code = await appCodeOf(context, typed);
   const account = await context.licensingAccount({ app_code: typed });
   const asks = wants === 'another license' && terminal.canAsk() && !options.yes;
@@ -90,12 +91,10 @@ export async function openGiving(
     const found = (await orWarn(formerUsers([{ ...asked, origin }], context.record), context.warn)) ?? [];
     for (const text of found) context.warn(`${text}; this creates another license`);
   };
-  return {
-    account,
-    api,
-    fields: { remote_user, app_code, size_allowance },
-    giving: { ...context, ...context.clock, ...writing, licensing: () => api, rules, lookups, creations, warnOfFormer },
-  };
+  const one = { rules, concurrency: 1, names: 'all forms', several: new Map(), state: new RunState(signal) } as const;
+  const ports = { ...one, licensing: () => api, lookups, creations, warnOfFormer };
+  const giving: GivePorts = { ...context, ...context.clock, ...writing, ...ports };
+  return { api, fields: { remote_user, app_code, size_allowance }, giving };
 }
 
 /** @param typed the `--app-code` of the run, and `--trust-list` */

@@ -116,6 +116,28 @@ export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${view}`;
 }
 
+/** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */
+export async function sayBefore(
+  { asked, seen, recorded, known }: Case,
+  warn: (text: string) => void,
+  agree: (reason: string) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const { remote_user, app_code } = asked;
+  const result = seen?.result;
+  if (result && 'failure' in result)
+    warn(`the licenses of ${remote_user} could not be listed: ${result.failure.message}`);
+  else if (result?.shows === 'licenses') {
+    const { length } = result.licenses;
+    const has = `${remote_user} already has ${length === 1 ? 'a license' : `${length} licenses`} in application ${app_code}`;
+    await agree(`${has}: this creates another; license ensure would not`);
+  } else {
+    if (known) await agree(`${createdInWords(asked, known)}: this creates another`);
+    const [near] = result?.shows === 'near' ? result.licenses : [];
+    if (near) warn(similarTo(near, remote_user));
+    if (recorded?.open) warn(`${openInWords(asked, recorded.open)}: this creates another one`);
+  }
+}
+
 /** Says of a license that the history has, and no lookup shows. */
 export function createdInWords({ remote_user }: LicenseUser, known: HistoryEntry): string {
   const { time, run, license_code_end: end } = known;

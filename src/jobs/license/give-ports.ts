@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LookedUpNames } from './application-lookups.ts';
-import type { Case, Rules } from './case.ts';
+import type { Rules } from './case.ts';
 import type { Creations, LicenseHistory } from './history.ts';
 import type { Lookups } from './lookups.ts';
 import type { Places } from './places.ts';
@@ -28,8 +28,8 @@ export interface GivePorts {
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
-  /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
-  readonly agree?: ((one: Case) => Promise<void>) | undefined;
+  /** Tells why another license may not be wanted; rejects where a person does not want it. */
+  readonly agree?: ((reason: string) => Promise<void>) | undefined;
   /** Warns of what the history has of a user before the first POST. */
   readonly warnOfFormer?: ((asked: LicenseFields) => Promise<void>) | undefined;
   /** Users for whom this run created a license, and who have several. */

@@ -10,7 +10,7 @@ import type { PendingWrite, UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { CaseLookups } from './case-lookups.ts';
 import { answerOf, countIn, locked, type Case, type End, type Step } from './case.ts';
-import { severalWarning } from './case-words.ts';
+import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
 import type { GivePorts } from './give-ports.ts';
@@ -122,9 +122,9 @@ export class Giving {
       case 'view key':
         return this.#lookups.perform(one, step);
       case 'ask': {
-        const { agree, creations, placesOf } = this.#ports;
+        const { agree, creations, placesOf, warn } = this.#ports;
         const recorded = await placesOf(one.asked.app_code).store.known(one.asked);
-        await agree?.({ ...(await recall(one, creations)), recorded });
+        await sayBefore({ ...(await recall(one, creations)), recorded }, warn, agree);
         // No question is asked under a lock; what the lookup shows is looked up again under it.
         return { ...one, agreedOn: countIn(one.seen?.result) };
       }

@@ -4,15 +4,15 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import { caseOf, lookUpNow, type Case, type Rules, type SeenUser, type Step } from './case.ts';
 import { nextStep } from './next-step.ts';
 import { failureOf, inWords } from './case-words.ts';
-import { recall, type Creations } from './history.ts';
+import type { GivePorts } from './give-ports.ts';
+import { recall } from './history.ts';
 import { groupBy, userKey } from './license-user.ts';
-import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 
@@ -30,26 +30,16 @@ export interface PlannedRow {
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
 }
 
-export interface Planning {
-  readonly concurrency: number;
-  /** Shows how many of so many users were looked up. */
-  readonly looking?: ((count: number) => { step(): void; end(): void }) | undefined;
-  readonly rules: Rules;
-  readonly creations: Creations;
-  readonly lookups: Lookups;
-  readonly storeOf: (app_code: number) => LicenseWrites;
-}
-
 /** Most users who are looked up one by one before they count as to be created. */
 const fewUsers = 20;
 
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
-export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
-  const resultOf = await planning.lookups.list(rows);
+export async function planRoster(rows: readonly LicenseFields[], { lookups, rules }: GivePorts): Promise<Plan> {
+  const resultOf = await lookups.list(rows);
   const planned = rows.map((row): PlannedRow => {
     const result = resultOf(row);
     if (!result) return { row, seen: noHint, step: lookUpNow, status: 'create' };
-    return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), planning.rules);
+    return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), rules);
   });
   return { rows: planned, unsure: planned.filter(({ step }) => step === lookUpNow).length };
 }
@@ -58,11 +48,16 @@ export async function planRoster(rows: readonly LicenseFields[], planning: Plann
  * Looks up the users whom only a list does not show, if they are few, and asks record and history about those to be
  * created. @throws Failure of a lookup
  */
-export async function decideAll(plan: Plan, planning: Planning, extent: 'few' | 'all'): Promise<Plan> {
-  const { rules, creations, lookups, concurrency, looking } = planning;
+export async function decideAll(
+  plan: Plan,
+  extent: 'few' | 'all',
+  ports: GivePorts,
+  show: WorkMessages['progress'],
+): Promise<Plan> {
+  const { rules, creations, lookups, concurrency } = ports;
   const open = plan.rows.filter(({ status }) => status === 'create');
   const isLookedUp = extent === 'all' || (plan.unsure > 0 && plan.unsure <= fewUsers);
-  const recorded = await recordedOf(open, planning);
+  const recorded = await recordedOf(open, ports);
   const decided = new Map<LicenseFields, PlannedRow>();
   const decideOne = async ({ row, seen: hint }: PlannedRow): Promise<void> => {
     const result = isLookedUp ? await lookups.lookUp(row, 'given') : hint.result;
@@ -70,7 +65,7 @@ export async function decideAll(plan: Plan, planning: Planning, extent: 'few' | 
     const one = { ...caseOf(row, seen), recorded: recorded.get(row) ?? noWrites };
     decided.set(row, plannedRow(await recall(one, creations), rules));
   };
-  const progress = isLookedUp ? looking?.(open.length) : undefined;
+  const progress = isLookedUp ? show('users looked up', open.length) : undefined;
   for await (const _ of pool(open, concurrency, decideOne)) progress?.step();
   progress?.end();
   const rows = plan.rows.map((one) => decided.get(one.row) ?? one);
@@ -82,15 +77,15 @@ const askedAtOnce = 1000;
 
 /** The writes of earlier runs for the users of these rows. */
 export async function recordedOf(
-  rows: readonly Pick<PlannedRow, 'row'>[],
-  { storeOf }: Pick<Planning, 'storeOf'>,
+  rows: readonly PlannedRow[],
+  { placesOf }: GivePorts,
 ): Promise<Map<LicenseFields, KnownWrites>> {
   const recorded = new Map<LicenseFields, KnownWrites>();
   for (const app_code of new Set(rows.map(({ row }) => row.app_code))) {
     const own = rows.flatMap(({ row }) => (row.app_code === app_code ? [row] : []));
     for (let at = 0; at < own.length; at += askedAtOnce) {
       const some = own.slice(at, at + askedAtOnce);
-      const known = await storeOf(app_code).allKnown(some);
+      const known = await placesOf(app_code).store.allKnown(some);
       for (const [index, row] of some.entries()) {
         const writes = known[index] ?? noWrites;
         if (writes.pending.length > 0 || writes.open) recorded.set(row, writes);

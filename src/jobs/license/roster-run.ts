@@ -5,17 +5,15 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { KnownWrites } from '../../store/record/writes.ts';
 import { resultsInOrder } from '../work/pool.ts';
+import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
-import type { Plan, PlannedRow } from './plan.ts';
+import { recordedOf, type Plan, type PlannedRow } from './plan.ts';
 import { concludeCase, resultOf, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
 
-export interface Applying extends GivePorts {
-  /** Counts the rows that need no more work. */
-  readonly progress: { step(): void; end(): void };
-  /** Writes of earlier runs for rows that need no request. */
-  readonly recorded: ReadonlyMap<LicenseFields, KnownWrites>;
+interface Applying extends GivePorts {
+  readonly progress: WorkMessages['progress'];
   /** Takes the counts, which are for below the rows. */
   readonly conclude: (text: string) => void;
   readonly where: string;
@@ -28,12 +26,15 @@ export interface Applying extends GivePorts {
  * license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGenerator<RowResult> {
-  const { progress, conclude, recorded } = applying;
-  const outcomes = new RowOutcomes(applying, rows.length);
-  const report = new RosterReport(applying, rows);
   const { state } = applying;
+  const outcomes = new RowOutcomes(applying, rows.length);
+  const unchanged = rows.filter(({ status }) => status === 'unchanged');
+  const recorded = await recordedOf(unchanged, applying);
+  /** Counts the rows that need no more work. */
+  const progress = applying.progress('licenses', rows.length);
+  const report = new RosterReport(applying, rows, progress);
   const giving = new Giving(applying, report);
-  const working = giving.run(casesOf(rows, applying)).finally(() => report.ready.close());
+  const working = giving.run(casesOf(rows, recorded)).finally(() => report.ready.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
@@ -60,17 +61,20 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const { stopped } = state;
   const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
-  if (!failure || failure === stopped) conclude(outcomes.summary);
+  if (!failure || failure === stopped) applying.conclude(outcomes.summary);
   if (failure) throw failure;
 }
 
+/** Writes of earlier runs for rows that need no request. */
+type RecordedWrites = ReadonlyMap<LicenseFields, KnownWrites>;
+
 /** The license of a row that needs neither a request nor a record, as most rows of a roster that is applied again. */
-function unchangedIn({ row, step }: PlannedRow, recorded: Applying['recorded']) {
+function unchangedIn({ row, step }: PlannedRow, recorded: RecordedWrites) {
   const isRight = step.do === 'end' && 'licenses' in step && step.licenses?.length === 1 && !recorded.has(row);
   return isRight ? step.license : undefined;
 }
 
-function* casesOf(rows: Plan['rows'], { recorded }: Applying): Generator<Case> {
+function* casesOf(rows: Plan['rows'], recorded: RecordedWrites): Generator<Case> {
   for (const planned of rows) {
     if (unchangedIn(planned, recorded)) continue;
     const { row, seen, status } = planned;
@@ -83,15 +87,17 @@ function* casesOf(rows: Plan['rows'], { recorded }: Applying): Generator<Case> {
 
 class RosterReport implements GiveReport {
   readonly ready = resultsInOrder<LicenseFields, RowEnd>();
-  readonly #applying: Applying;
+  readonly #ports: GivePorts;
   readonly #rows: Plan['rows'];
+  readonly #progress: Progress;
   /** The users of each key that the list showed or that was answered; most runs have no answer, and need none. */
   #keys: Map<string, 'one' | 'several'> | undefined;
   readonly #accepted: (Failure | undefined)[] = [];
 
-  constructor(applying: Applying, rows: Plan['rows']) {
-    this.#applying = applying;
+  constructor(ports: GivePorts, rows: Plan['rows'], progress: Progress) {
+    this.#ports = ports;
     this.#rows = rows;
+    this.#progress = progress;
   }
 
   answered(_asked: LicenseFields, { license }: AnsweredCreation): void {
@@ -99,15 +105,15 @@ class RosterReport implements GiveReport {
     const key = license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // The progress counts the row as done: one list at the end confirms all rows.
-    this.#applying.progress.step();
+    this.#progress.step();
   }
 
   async end(ended: Case, end: End): Promise<void> {
     const one = this.#withOwnKey(ended);
-    const concluded = await concludeCase(one, end, this.#applying);
+    const concluded = await concludeCase(one, end, this.#ports);
     const isUnread = !('why' in end) && !end.licenses;
     if (isUnread && concluded.result.status === 'created') this.#accepted.push(end.unread);
-    if (!answerOf(one)) this.#applying.progress.step();
+    if (!answerOf(one)) this.#progress.step();
     this.ready.put(one.asked, concluded);
   }
 
@@ -120,7 +126,7 @@ class RosterReport implements GiveReport {
 
   /** The result of a row whose license is as it should be. */
   async unchanged(asked: LicenseFields, license: License): Promise<RowEnd> {
-    const failure = await this.#applying.lookups.whyNoKey(asked, license);
+    const failure = await this.#ports.lookups.whyNoKey(asked, license);
     return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message), failure };
   }
 
@@ -131,7 +137,7 @@ class RosterReport implements GiveReport {
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created according to the server`;
     const isTried = why && !why.isInterruption;
     const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
-    this.#applying.warn(`${said}; ${unread}`);
+    this.#ports.warn(`${said}; ${unread}`);
   }
 }
 
