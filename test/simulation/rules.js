@@ -465,8 +465,8 @@ export const rules = [
   ...inFile('rosters', 'commands/license/options.ts', [
     [
       'a row is told to the history of its application',
-      '(recorders.get(event.app_code ?? NaN) ?? first)?.record(event, run)',
-      'first?.record({ ...event, app_code: targets[0]?.app_code }, run)',
+      '(apps.get(event.app_code ?? NaN) ?? first)?.recorder.record(event, run)',
+      'first?.recorder.record({ ...event, app_code: targets[0]?.app_code }, run)',
     ],
   ]),
   ...inFile('rosters', 'jobs/license/license-user.ts', [

@@ -18,7 +18,7 @@ import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, type MissingUser } from '../../jobs/license/retire.ts';
-import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
+import { planText, reviewedMissing, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
@@ -168,19 +168,19 @@ export async function toRetire(job: Job, { note, warn }: Terminal) {
 
 /** A plan that was read is applied completely or not at all. @throws Failure differences, incomplete before sending */
 export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['warn']): void {
-  const others = (reviewed ? rows : []).flatMap((planned): OtherNow[] => {
+  const others = (reviewed ? rows : []).flatMap((planned) => {
     const { why, failure } = refusalOf(planned) ?? { why: 'open' };
     if (!failure || why === 'open') return [];
     if (why !== 'differs' && why !== 'similar') throw failure.as('incomplete', `${failure.message}; nothing was sent`);
-    return [{ remote_user: planned.row.remote_user, what: failure.message }];
+    return [`${planned.row.remote_user}: ${failure.message}`];
   });
   refuseEach(others, warn);
 }
 
 /** @throws Failure differences where there is one, each named */
-function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
+function refuseEach(others: readonly string[], warn: Terminal['warn']): void {
   if (others.length === 0) return;
-  for (const { remote_user, what } of others.slice(0, maxTwins)) warn(`${remote_user}: ${what}`);
+  for (const text of others.slice(0, maxTwins)) warn(text);
   const count = others.length === 1 ? 'a license' : `${others.length} licenses`;
   const text = `nothing was sent: ${count} would not change as planned`;
   warn(`${text}. Make it again, and read it: --dry-run --write-plan FILE`);

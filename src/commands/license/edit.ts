@@ -57,11 +57,7 @@ export default command({
   show: { ...changedShow, ...keyAlone },
 });
 
-interface EditHow {
-  readonly replace?: boolean | undefined;
-  readonly allow_duplicate?: boolean | undefined;
-  readonly trust_list?: boolean | undefined;
-}
+type EditHow = { readonly [K in 'replace' | keyof typeof renamingOptions]?: boolean | undefined };
 
 async function editOne(
   code: string,
@@ -75,15 +71,8 @@ async function editOne(
   if (context.options.dry_run && context.options.output === 'curl') await api.update(code, fields, { method });
   const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
-  const change = {
-    api,
-    code,
-    fieldsOf: () => fields,
-    status: 'changed',
-    method,
-    check: allow_duplicate ? undefined : check,
-  } as const;
-  const changed = await changeOne(change, changing, context);
+  const how = { status: 'changed', method, check: allow_duplicate ? undefined : check };
+  const changed = await changeOne({ api, code, fieldsOf: () => fields, ...how }, changing, context);
   concludeChanges([changed], changing.run, context);
   return changed;
 }

@@ -128,28 +128,26 @@ export async function openWriting(
   { rules, lookups, concurrency }: WritingHow,
   { ledgers, clock, record, say, warn }: WritingParts,
 ) {
-  const places = new Map<LicenseWrites, Places>();
-  const ofApp = new Map<number, Places>();
-  const recorders = new Map<number, ReturnType<WritingParts['record']['recorder']>>();
+  const ofServer = new Map<LicenseWrites, Places>();
+  const apps = new Map<number, { places: Places; recorder: ReturnType<WritingParts['record']['recorder']> }>();
   for (const { app_code, account } of targets) {
     const store = await ledgers.writes(account, rules.settle);
     const world = { ...clock, ...rules, say, warn, concurrency, isByList: () => lookups.isByList(app_code) };
-    const own = places.get(store) ?? new Places(store, world);
-    places.set(store, own);
-    ofApp.set(app_code, own);
-    recorders.set(app_code, record.recorder(account));
+    const places = ofServer.get(store) ?? new Places(store, world);
+    ofServer.set(store, places);
+    apps.set(app_code, { places, recorder: record.recorder(account) });
   }
-  const [first] = recorders.values();
+  const [first] = apps.values();
   const history: LicenseHistory = {
-    record: async (event, run) => (recorders.get(event.app_code ?? NaN) ?? first)?.record(event, run),
+    record: async (event, run) => (apps.get(event.app_code ?? NaN) ?? first)?.recorder.record(event, run),
     past: (kind, holding) => record.past(kind, holding),
   };
   return {
     history,
-    run: first?.run ?? '',
+    run: first?.recorder.run ?? '',
     placesOf(app_code: number): Places {
-      const own = ofApp.get(app_code);
-      if (own) return own;
+      const own = apps.get(app_code);
+      if (own) return own.places;
       throw new Error(`application ${app_code} is not part of this run`);
     },
   };

@@ -45,7 +45,7 @@ export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 /** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
 export type LookupPlaces = Pick<Places, 'read' | 'look'>;
 
-const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
+export const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
 
 /** The pages of a filter, or of the list; `gap`: why they may not be all. */
 interface PagesRead {

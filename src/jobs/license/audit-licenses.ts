@@ -88,17 +88,19 @@ export async function* auditLicenses(
   }
   const active = owned.filter(({ license }) => !isRetired(license));
   const byUser = groupBy(active, ({ user }) => user);
-  for (const own of byUser.values()) if (own.length > 1) yield* severalOf(own);
+  for (const own of byUser.values())
+    for (const entry of own.length > 1 ? own : []) yield row('several-licenses', entry, `${own.length} licenses`);
   const withKey = owned.filter(({ license }) => license.key !== undefined);
   for (const holders of groupBy(withKey, ({ license }) => license.key ?? '').values())
     if (holders.length > 1) yield* sharedKeyRows(holders);
   const firsts = [...byUser.values()].flatMap(([first]) => first ?? []);
+  const plainUser = ({ name, app_code = 0 }: OwnedLicense) => userKey({ remote_user: plainName(name), app_code });
   for (const users of groupBy(firsts, plainUser).values()) yield* similar(users);
   if (roster) {
     const left = new Set(owned.flatMap(({ license, user }) => (isRetired(license) ? [user] : [])));
     yield* compare(byUser, left, roster, incomplete ? 'part' : 'whole');
     const expected = new Set(roster.map(userKey));
-    for (const entry of active) if (!expected.has(entry.user)) yield row('unexpected', entry, notInRoster);
+    for (const entry of active) if (!expected.has(entry.user)) yield row('unexpected', entry, 'not in the roster');
   }
   if (incomplete) throw incomplete;
   for (const { app_code } of [...(roster ?? []), ...owned]) counts.places.add(placeOf(app_code, base_url));
@@ -130,21 +132,8 @@ function* brokenFields(entry: OwnedLicense): Generator<FindingRow> {
   }
 }
 
-function* severalOf(own: readonly OwnedLicense[]): Generator<FindingRow> {
-  for (const entry of own) yield row('several-licenses', entry, `${own.length} licenses`);
-}
-
-function shownSize({ license }: OwnedLicense): string {
-  return shownText(license.fields['size_allowance'] ?? null);
-}
-
 export function placeOf(app_code: number | string | null | undefined, base_url?: string): string {
   return `application ${app_code ?? '?'}${base_url === undefined ? '' : ` of ${base_url}`}`;
-}
-
-/** One text for users whose names differ so little that they are probably one. */
-function plainUser({ name, app_code = 0 }: OwnedLicense): string {
-  return userKey({ remote_user: plainName(name), app_code });
 }
 
 export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
@@ -181,13 +170,11 @@ function inOrder({ name }: OwnedLicense, other: OwnedLicense): number {
   return name < other.name ? -1 : Number(name > other.name);
 }
 
+/** Of users whose names differ so little that they are probably one. */
 function* similar(users: readonly OwnedLicense[]): Generator<FindingRow> {
   const [first, ...others] = [...users].sort(inOrder);
   for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
-
-const notInRoster = 'not in the roster';
-const withoutLicense = 'in the roster, without a license';
 
 function* compare(
   byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
@@ -199,7 +186,7 @@ function* compare(
     const user = userKey({ remote_user, app_code });
     const own = byUser.get(user) ?? [];
     if (size_allowance !== null) yield* otherSizes(own, size_allowance);
-    const none = { license_code: null, license: null, detail: withoutLicense };
+    const none = { license_code: null, license: null, detail: 'in the roster, without a license' };
     if (own.length === 0 && !retired.has(user) && extent === 'whole')
       yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
@@ -207,7 +194,7 @@ function* compare(
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
 function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<FindingRow> {
-  if (own.some((entry) => shownSize(entry) === String(size))) return;
-  for (const entry of own)
-    yield row('other-size', entry, `size_allowance is ${shownSize(entry)}, and ${size} in the roster`, size);
+  const sizes = own.map(({ license }) => shownText(license.fields['size_allowance'] ?? null));
+  for (const [index, entry] of sizes.includes(String(size)) ? [] : own.entries())
+    yield row('other-size', entry, `size_allowance is ${sizes[index] ?? ''}, and ${size} in the roster`, size);
 }

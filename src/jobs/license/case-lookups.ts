@@ -19,7 +19,7 @@ export class CaseLookups {
 
   async perform(one: Case, step: LookUpStep | { readonly do: 'view key'; readonly code: string }): Promise<Case> {
     if (step.do === 'look up') return step.when === 'now' ? this.see(one, -Infinity) : this.#untilSettled(one);
-    return { ...one, key: await this.#ports.lookups.viewAnswered(one.asked, step.code) };
+    return { ...one, key: await this.#ports.lookups.viewAnswered(one.asked, step.code, this.#placesOf(one)) };
   }
 
   /** At once, and again when what is not shown by then was not processed. */

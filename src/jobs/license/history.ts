@@ -44,15 +44,13 @@ export async function completeHistory(
 }
 
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
-export interface Creations {
-  of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
-}
+export type Creations = (app_code: number, user: string) => Promise<HistoryEntry | undefined>;
 
 /** What the history has of a user of whom a lookup shows no license. */
 export async function recall(one: Case, creations: Creations): Promise<Case> {
   const { asked, sent, seen } = one;
   if (sent || seen?.result.shows === 'licenses') return one;
-  const known = await creations.of(asked.app_code, asked.remote_user);
+  const known = await creations(asked.app_code, asked.remote_user);
   return known ? { ...one, known } : one;
 }
 

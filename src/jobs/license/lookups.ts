@@ -6,6 +6,7 @@ import { isMasked, mayBeMasked, textOf, type License } from '../../api/licensing
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import {
+  anyPlace,
   ApplicationLookups,
   type LookedUpNames,
   type Lookup,
@@ -59,9 +60,9 @@ export class Lookups {
   }
 
   /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */
-  async viewAnswered({ remote_user, app_code }: LicenseUser, key: string): Promise<AnsweredKey> {
+  async viewAnswered({ remote_user, app_code }: LicenseUser, key: string, places = anyPlace): Promise<AnsweredKey> {
     try {
-      const license = await this.#world.licensing(app_code).view(key);
+      const license = await places.read(() => this.#world.licensing(app_code).view(key));
       const name = textOf(license, 'remote_user');
       if (likenessOfApp(license, app_code) === 'other') return { is: 'another', license };
       if (name === undefined || name === remote_user) return { is: 'as asked', license };

@@ -24,7 +24,9 @@ export interface PlacesWorld extends Pick<Clock, 'elapsed' | 'random'>, Pick<Wor
   readonly isByList: () => boolean;
 }
 
-export interface PendingRequest {
+/** A write of this run that ended without an answer, to be settled. */
+export interface Unanswered {
+  readonly id: string;
   readonly sent: Milliseconds;
   readonly ended: Milliseconds;
   /** The most that was counted at its end and since. */
@@ -33,11 +35,6 @@ export interface PendingRequest {
   settle: Milliseconds;
   /** The first moment since its end at which a write that this run sent later was answered or shown. */
   laterPassed?: Milliseconds | undefined;
-}
-
-/** A write of this run that ended without an answer, to be settled. */
-export interface Unanswered extends PendingRequest {
-  readonly id: string;
 }
 
 interface Pending extends Unanswered {
@@ -233,12 +230,12 @@ export class PendingWrites {
 const earlyBreak: Milliseconds = 250;
 
 /** Whether it ran out of time: then nothing says how far the server has come. */
-export function isLate({ sent, ended }: Pick<PendingRequest, 'sent' | 'ended'>): boolean {
+export function isLate({ sent, ended }: Pick<Unanswered, 'sent' | 'ended'>): boolean {
   return ended - sent >= earlyBreak;
 }
 
 /** A lookup from then on that does not show it proves that it was not processed; Infinity: none does yet. */
-export function dueAt(request: PendingRequest, own: Pick<PendingWrites['run'], 'last' | 'underWay'>): Milliseconds {
+export function dueAt(request: Unanswered, own: Pick<PendingWrites['run'], 'last' | 'underWay'>): Milliseconds {
   const { ended, n, settle, laterPassed = Infinity } = request;
   if (isLate(request)) return own.underWay > 0 ? Infinity : own.last + n * settle;
   return n <= 1 ? ended + settle : Math.min(ended + n * settle, laterPassed + settle);

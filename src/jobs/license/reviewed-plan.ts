@@ -82,16 +82,11 @@ function isRow(value: unknown): value is ReviewedRow {
   return Number.isInteger(app_code) && hasUser && hasSize && hasBefore && hasEnd;
 }
 
-export interface OtherNow {
-  readonly remote_user: string;
-  readonly what: string;
-}
-
 /** What a plan retires; `other`: neither that nor retired already. @throws Failure incomplete for a part of a list */
 export async function reviewedMissing(
   rows: readonly ReviewedRow[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
-): Promise<{ readonly missing: readonly MissingUser[]; readonly other: readonly OtherNow[] }> {
+): Promise<{ readonly missing: readonly MissingUser[]; readonly other: readonly string[] }> {
   const open = new Map(rows.map((row) => [`${userKey(row)}-${row.license_code_end ?? ''}`, row]));
   const missing: MissingUser[] = [];
   for (const app_code of new Set(rows.map((row) => row.app_code)))
@@ -106,8 +101,8 @@ export async function reviewedMissing(
       open.delete(at);
       if (end !== '') missing.push({ remote_user: name, app_code, size_allowance: size ?? 0, key });
     }
-  const other = [...open.values()].map(({ remote_user, license_code_end: end = '' }) => {
-    return { remote_user, what: `the plan retires the license that ends with ${end}, which is not as it says` };
+  const other = Array.from(open.values(), ({ remote_user, license_code_end: end = '' }) => {
+    return `${remote_user}: the plan retires the license that ends with ${end}, which is not as it says`;
   });
   return { missing, other };
 }

@@ -96,14 +96,12 @@ const reasons = {
 export class RowOutcomes {
   readonly #counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   readonly #unmet: (readonly [RowResult, Failure])[] = [];
-  readonly #where: string;
-  readonly #again: string;
+  readonly #run: { readonly where: string; readonly again: string };
   #left: number;
 
   /** @param total how many rows were wanted */
-  constructor({ where, again }: { readonly where: string; readonly again: string }, total: number) {
-    this.#where = where;
-    this.#again = again;
+  constructor(run: { readonly where: string; readonly again: string }, total: number) {
+    this.#run = run;
     this.#left = total;
   }
 
@@ -115,7 +113,7 @@ export class RowOutcomes {
 
   get summary(): string {
     const done = Object.entries(this.#counts).map(([status, count]) => [count, status] as const);
-    return `${inWords([...done, [this.#left, 'not done']])} on ${this.#where}`;
+    return `${inWords([...done, [this.#left, 'not done']])} on ${this.#run.where}`;
   }
 
   /** Undefined where each row has its license. */
@@ -135,7 +133,7 @@ export class RowOutcomes {
     const kind = unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
     const final = this.#unmet.filter(([, { details }]) => details.retryable === false);
     const retryable = stopped !== undefined || this.#left > 0 || final.length < this.#unmet.length;
-    const again = retryable && `Run the same command again, which plans again: ${this.#again}`;
+    const again = retryable && `Run the same command again, which plans again: ${this.#run.again}`;
     const details = { hint: [again, final[0]?.[1].details.hint].filter(Boolean).join('. '), retryable };
     if (!stopped) return new Failure(kind, message, details);
     return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { dueAt, isLate, pauseAfter, type PendingRequest } from '../../../src/jobs/license/pending-writes.ts';
+import { dueAt, isLate, pauseAfter, type Unanswered } from '../../../src/jobs/license/pending-writes.ts';
 
 type OwnWrites = Parameters<typeof dueAt>[1];
 
 /** It ran out of time at 2000, alone, and settles in 5000. */
-const late: PendingRequest = { sent: 1000, ended: 2000, n: 1, settle: 5000, laterPassed: undefined };
-const broken: PendingRequest = { ...late, ended: 1100 };
+const late: Unanswered = { id: 'x-1', sent: 1000, ended: 2000, n: 1, settle: 5000, laterPassed: undefined };
+const broken: Unanswered = { ...late, ended: 1100 };
 const quiet: OwnWrites = { last: 2000, underWay: 0 };
 
 // The rows of docs/exactly-once.md, A place for each write.
-test.each<[string, PendingRequest, OwnWrites, number]>([
+test.each<[string, Unanswered, OwnWrites, number]>([
   ['a late one, while a write of this run waits for its answer', late, { last: 2000, underWay: 1 }, Infinity],
   ['a late one: settle after the last write of this run', late, quiet, 7000],
   ['a late one, after another that ended later', late, { last: 9000, underWay: 0 }, 14_000],
