@@ -1,5 +1,4 @@
 import { Failure, usage } from '../../core/failure.ts';
-import { rosterLimits } from './limits.ts';
 
 export interface Fault {
   readonly reason: string;
@@ -32,11 +31,11 @@ export type BadRows = ReturnType<typeof badRowsOf>;
 /** Rows that are named one by one, with their reason; the others only by line. */
 const maxNamed = 20;
 
-/**
- * `unit`: how places of the file are named, in a JSON array by the number of the row. A file with more bad rows than
- * `limit` is most likely not a roster, and is not read to its end.
- */
-export function badRowsOf(file: string, unit: 'line' | 'row', limit = rosterLimits.badRows) {
+/** A file with more is most likely not a roster, and is not read to its end. */
+const maxBadRows = 10_000;
+
+/** `unit`: how places of the file are named, in a JSON array by the number of the row. */
+export function badRowsOf(file: string, unit: 'line' | 'row') {
   const bad: (Fault & { readonly line: number })[] = [];
   const failed = (more: readonly string[] = []): Failure => {
     bad.sort((one, other) => one.line - other.line);
@@ -55,7 +54,8 @@ export function badRowsOf(file: string, unit: 'line' | 'row', limit = rosterLimi
     unit,
     /** @throws Failure usage, naming them all, where there are too many */
     add(line: number, fault: Fault): void {
-      if (bad.length >= limit) throw failed([`${file}: more than ${limit} bad rows; not read beyond ${unit} ${line}`]);
+      if (bad.length >= maxBadRows)
+        throw failed([`${file}: more than ${maxBadRows} bad rows; not read beyond ${unit} ${line}`]);
       bad.push({ ...fault, line });
     },
     failure: (): Failure | undefined => (bad.length === 0 ? undefined : failed()),

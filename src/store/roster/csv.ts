@@ -1,7 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
 import { asNdjson, otherReading, tsvText, twoReadings } from '../../core/tsv.ts';
-import { mebibytes, type RosterLimits } from './limits.ts';
 import type { Fault } from './bad-rows.ts';
 import {
   columnsOf,
@@ -11,6 +10,7 @@ import {
   repeatedHeader,
   type HeaderRow,
   type RosterReader,
+  type TableChoice,
   type WantedColumns,
 } from './header.ts';
 
@@ -22,15 +22,12 @@ type CsvRecord = TableRow & { readonly next: number; readonly text: string };
 
 const lineEnd = /\r\n|\n|\r/g;
 
-interface CsvText {
-  readonly text: string;
-  readonly headerLine?: number | undefined;
-  readonly limits: RosterLimits;
-}
+/** A row with more is most likely one with a quote that is never closed. */
+const maxRowBytes = 1024 * 1024;
 
 /** Reads the rows below the header: the first record, or the one on `headerLine`. @throws Failure usage for no CSV */
 export function readCsvRows(
-  { text, headerLine = 1, limits: { recordBytes } }: CsvText,
+  { text, headerLine = 1 }: TableChoice & { readonly text: string },
   wanted: WantedColumns,
   reader: RosterReader,
 ): void {
@@ -38,9 +35,9 @@ export function readCsvRows(
   const start = Math.max(line, headerLine);
   const table = body.slice(lineStart(body, start - line)).replace(formulaText, '"=""$1"""');
   // Its cells would not be counted before all are read.
-  const long = table.split(lineEnd).findIndex((one) => Buffer.byteLength(one) > recordBytes);
-  if (long >= 0) throw usage(`a line of more than ${mebibytes(recordBytes)}: line ${long + start}`);
-  const { header, below } = chooseHeader(table, delimiters, { line: start, recordBytes }, wanted);
+  const long = table.split(lineEnd).findIndex((one) => Buffer.byteLength(one) > maxRowBytes);
+  if (long >= 0) throw usage(`a line of more than 1 MiB: line ${long + start}`);
+  const { header, below } = chooseHeader(table, delimiters, start, wanted);
   if (!header) return;
   const isList = isWithoutHeader(header, wanted);
   const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
@@ -51,7 +48,7 @@ export function readCsvRows(
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);
   if (own) return;
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine, recordBytes }, (record) => {
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) => {
     const unclear = isList ? unclearName(record) : isOurs && differenceIn(record, columns, wanted);
     if (unclear) reader.bad(record.line, unclear);
     else take(record);
@@ -78,16 +75,10 @@ function lineStart(text: string, lines: number): number {
 }
 
 /** The reading of the first row that has most of the required columns, and the rows below. @throws Failure usage */
-function chooseHeader(
-  table: string,
-  delimiters: readonly string[],
-  place: Pick<CsvShape, 'line' | 'recordBytes'>,
-  wanted: WantedColumns,
-) {
+function chooseHeader(table: string, delimiters: readonly string[], line: number, wanted: WantedColumns) {
   const readings = delimiters.map((delimiter) => {
     const records: CsvRecord[] = [];
-    const shape = { ...place, delimiter, limit: maxHeaderSearch };
-    const fault = readCsv(table, shape, (record) => void records.push(record));
+    const fault = readCsv(table, { delimiter, line, limit: maxHeaderSearch }, (record) => void records.push(record));
     return { delimiter, records, fault };
   });
   const found = readings.flatMap(({ delimiter, records: [first] }) => (first ? [{ ...first, delimiter }] : []));
@@ -123,17 +114,12 @@ interface CsvShape {
   readonly delimiter: string;
   /** That of the first record. */
   readonly line: number;
-  readonly recordBytes: number;
   /** So many records are read. */
   readonly limit?: number;
 }
 
 /** RFC 4180 with any line ends, without blank lines and blanks around cells; returns where and why a text is none. */
-function readCsv(
-  table: string,
-  { delimiter, line: first, recordBytes, limit }: CsvShape,
-  take: (record: CsvRecord) => void,
-) {
+function readCsv(table: string, { delimiter, line: first, limit }: CsvShape, take: (record: CsvRecord) => void) {
   const bytes = Buffer.from(table);
   let [end, line] = [0, first];
   // The parser's own count of lines errs where a quoted cell holds CRLF; its count of bytes does not.
@@ -149,7 +135,7 @@ function readCsv(
         take(record);
         return null;
       },
-      max_record_size: recordBytes,
+      max_record_size: maxRowBytes,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
@@ -159,7 +145,7 @@ function readCsv(
     return undefined;
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
-    return { line: begins(bytes.toString('utf8', end, end + recordBytes)), reason: reasonOf(cause, recordBytes) };
+    return { line: begins(bytes.toString('utf8', end, end + maxRowBytes)), reason: reasonOf(cause) };
   }
 }
 
@@ -168,9 +154,8 @@ function lineEndsIn(text: string): number {
 }
 
 /** The parser's own words, without its count of lines: `quote not closed`. */
-function reasonOf({ code, message }: CsvError, recordBytes: number): string {
-  if (code === 'CSV_MAX_RECORD_SIZE')
-    return `a row of more than ${mebibytes(recordBytes)}; a closing quote may be missing`;
+function reasonOf({ code, message }: CsvError): string {
+  if (code === 'CSV_MAX_RECORD_SIZE') return 'a row of more than 1 MiB; a closing quote may be missing';
   return `not valid CSV: ${message.replace(/[:,].*| at line .*/s, '').toLowerCase()}`;
 }
 

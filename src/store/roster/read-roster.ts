@@ -62,7 +62,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   rules: RosterRules<T, R>,
 ): Promise<CheckedRoster<R>> {
   const opened = openRosterFile(source);
-  const bad = badRowsOf(source.file, opened.format === 'json' ? 'row' : 'line', opened.limits.badRows);
+  const bad = badRowsOf(source.file, opened.format === 'json' ? 'row' : 'line');
   const { fields, column } = rules;
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required || name === column);

@@ -4,7 +4,6 @@ import { decodeText } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import type { Fault } from './bad-rows.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
-import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type RosterFormat = (typeof rosterFormats)[number];
 
@@ -13,8 +12,9 @@ export interface RosterFile extends TableChoice {
   readonly bytes: Buffer;
   /** Else by the extension of its name, else by how it begins. */
   readonly format: RosterFormat | undefined;
-  readonly limits?: RosterLimits | undefined;
 }
+
+const maxBytes = 64 * 1024 * 1024;
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
 
@@ -23,17 +23,15 @@ const saveAsUtf8 =
 
 interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
-  readonly limits: RosterLimits;
   /** Of a workbook nothing. */
   readonly text: string;
 }
 
 /** @throws Failure usage for bytes that are neither text nor a workbook, or too many, or another format's option */
 export function openRosterFile(roster: RosterFile): OpenedRoster {
-  const { file, bytes, format: typed, limits = rosterLimits } = roster;
+  const { file, bytes, format: typed } = roster;
   if (bytes.length === 0) throw usage(`${file}: no rows: the file is empty`);
-  if (bytes.length > limits.fileBytes)
-    throw usage(`${file}: more than ${mebibytes(limits.fileBytes)}`, 'Split the roster into several files.');
+  if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
   const isWorkbook = isZip(bytes) && (typed ?? 'xlsx') === 'xlsx';
   const text = isWorkbook ? '' : rosterText(file, bytes);
   const format = isWorkbook ? 'xlsx' : (typed ?? formatOf(file, text));
@@ -43,7 +41,7 @@ export function openRosterFile(roster: RosterFile): OpenedRoster {
     throw usage(`--sheet: ${file} is ${format}, which has no sheets`);
   if (roster.headerLine !== undefined && format.endsWith('json'))
     throw usage(`--header-line: ${file} is ${format}, which has no header`);
-  return { ...roster, format, limits, text };
+  return { ...roster, format, text };
 }
 
 type ReadRows = (roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader) => Promise<void> | void;

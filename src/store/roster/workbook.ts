@@ -12,17 +12,18 @@ import {
   type TableChoice,
   type WantedColumns,
 } from './header.ts';
-import type { RosterLimits } from './limits.ts';
 import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
 import { elementsIn, isTrue, textIn, unescaped, visitElements } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
-type WorkbookChoice = TableChoice & { readonly bytes: Buffer; readonly limits: RosterLimits };
-
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
-export function readWorkbookRows(book: WorkbookChoice, wanted: WantedColumns, reader: RosterReader): void {
-  const { bytes, limits, headerLine } = book;
-  const sheets = openWorkbook(bytes, limits);
+export function readWorkbookRows(
+  book: TableChoice & { readonly bytes: Buffer },
+  wanted: WantedColumns,
+  reader: RosterReader,
+) {
+  const { bytes, headerLine } = book;
+  const sheets = openWorkbook(bytes);
   const sheet = chooseSheet(sheets, book, wanted);
   const { rows, merges } = sheet.read();
   const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
@@ -127,8 +128,8 @@ interface Sheet {
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
 /** The shown sheets of a workbook, in order of tabs. @throws Failure usage for another format, or a damaged file */
-function openWorkbook(bytes: Buffer, limits: RosterLimits): readonly Sheet[] {
-  const zip = openZip(bytes, limits);
+function openWorkbook(bytes: Buffer): readonly Sheet[] {
+  const zip = openZip(bytes);
   const main = relationsOf(zip, '').find(({ type }) => type.endsWith('/relationships/officeDocument'));
   const book = main?.target ?? 'xl/workbook.xml';
   if (!zip.names.includes(book) || !book.endsWith('.xml')) throw usage(`this is ${otherKind(zip)}`, saveAs);

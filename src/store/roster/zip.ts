@@ -1,21 +1,23 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { type Failure, unless, usage } from '../../core/failure.ts';
-import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type Zip = ReturnType<typeof openZip>;
 
 const [endMark, entryMark, headerMark] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04'];
 const endSize = 22;
 
+/** Of one file in it: a small archive may unpack to a thousand times its size. */
+const maxFileBytes = 128 * 1024 * 1024;
+
 /** Reads a zip archive's directory (APPNOTE.TXT 4.3). @throws Failure usage for none, and for a Zip64 archive */
-export function openZip(bytes: Buffer, limits: RosterLimits = rosterLimits) {
+export function openZip(bytes: Buffer) {
   const entries = orBroken(() => directoryOf(bytes));
   return {
     names: [...entries.keys()],
     /** The content of a file, if there is one. @throws Failure usage for a damaged, locked or large one */
     read(name: string): Buffer | undefined {
       const at = entries.get(name);
-      return at === undefined ? undefined : orBroken(() => contentOf(bytes, at, limits.partBytes));
+      return at === undefined ? undefined : orBroken(() => contentOf(bytes, at));
     },
   };
 }
@@ -43,7 +45,7 @@ function markAt(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at, at + 4);
 }
 
-function contentOf(bytes: Buffer, at: number, maxBytes: number): Buffer {
+function contentOf(bytes: Buffer, at: number): Buffer {
   const [packedSize, headerAt] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)];
   if (packedSize === 0xffffffff || headerAt === 0xffffffff) throw damaged('it is a Zip64 archive, which is not read');
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)];
@@ -53,21 +55,19 @@ function contentOf(bytes: Buffer, at: number, maxBytes: number): Buffer {
   const packed = bytes.subarray(start, start + packedSize);
   if (packed.length < packedSize) throw damaged('it is cut off');
   if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is unknown`);
-  const content = method === 0 ? packed : inflate(packed, maxBytes);
+  const content = method === 0 ? packed : inflate(packed);
   if (crc32(content) !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
   return content;
 }
 
-function inflate(packed: Buffer, maxBytes: number): Buffer {
+function inflate(packed: Buffer): Buffer {
   try {
-    return inflateRawSync(packed, { maxOutputLength: maxBytes });
+    return inflateRawSync(packed, { maxOutputLength: maxFileBytes });
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause)) throw cause;
     if (cause.code !== 'ERR_BUFFER_TOO_LARGE') throw damaged('its compressed data are broken');
-    throw usage(
-      `a sheet, or the texts of all, is larger than ${mebibytes(maxBytes)}`,
-      'Copy the columns that count into a new workbook.',
-    );
+    const hint = 'Copy the columns that count into a new workbook.';
+    throw usage('a sheet, or the texts of all, is larger than 128 MiB', hint);
   }
 }
 
