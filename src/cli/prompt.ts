@@ -4,8 +4,7 @@ import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import { fit, plain } from '../output/plain.ts';
-import { lockFolder } from '../store/lock/lock-folder.ts';
-import { withLock } from '../store/lock/lock.ts';
+import { lockFolder, withLock } from '../store/lock/lock.ts';
 import type { Host, Input } from './host.ts';
 
 /** Asks on standard error and reads the process's terminal: stdout stays data, and so may stdin. */

@@ -44,8 +44,9 @@ export async function openCuttingProxy(target: number, cut: Cut): Promise<Cuttin
     }
     client.on('data', (bytes) => {
       if (isCut) return;
-      for (const name of Object.keys(statements)) if (bytes.includes(`chatelaine_${name}\0`)) calls.push(name);
-      const isAwaited = bytes.includes(`chatelaine_${cut.at}\0`) && (seen += 1) === (cut.time ?? 1);
+      const names = Object.entries(statements).flatMap(([name, text]) => (bytes.includes(text) ? [name] : []));
+      calls.push(...names);
+      const isAwaited = names.includes(cut.at) && (seen += 1) === (cut.time ?? 1);
       if (isAwaited && cut.when === 'before') {
         end();
         return;

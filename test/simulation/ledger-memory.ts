@@ -1,4 +1,4 @@
-import { ledgerVersion, nameOf, type statements } from '../../src/store/ledger/ledger-sql.ts';
+import { ledgerVersion, statements } from '../../src/store/ledger/ledger-sql.ts';
 
 /**
  * A ledger in memory: what the statements of src/store/ledger/ledger-sql.ts do, written a second time. Each statement
@@ -155,7 +155,7 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
 
   return {
     query(connection, text, values) {
-      const statement = functions[nameOf(text) as StatementName];
+      const statement = functions[nameOf(text)];
       if (!statement) throw new Error(`the ledger in memory does not know: ${text}`);
       return statement(connection, ...(values as never[]));
     },
@@ -165,6 +165,12 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       place += 1;
     },
   };
+}
+
+/** The name of a statement of the program. */
+export function nameOf(text: string): StatementName {
+  const [name] = Object.entries(statements).find(([, known]) => known === text) ?? [];
+  return name as StatementName;
 }
 
 /** An error of PostgreSQL. */

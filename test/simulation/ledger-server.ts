@@ -1,5 +1,4 @@
-import { nameOf } from '../../src/store/ledger/ledger-sql.ts';
-import { createLedgerMemory, sqlError, type LedgerConnection } from './ledger-memory.ts';
+import { createLedgerMemory, nameOf, sqlError, type LedgerConnection } from './ledger-memory.ts';
 import { actingProcess, type Process, type World } from './computer.ts';
 
 /** What befalls the database of a ledger, or the way to it. */
@@ -162,9 +161,9 @@ class Client {
     });
   }
 
-  async query({ text, values = [] }: { readonly text: string; readonly values?: readonly unknown[] }) {
+  async query(text: string, values: readonly unknown[] = []) {
     const connection = this.#connection;
-    const name = nameOf(text) ?? text;
+    const name = nameOf(text);
     if (!connection) throw new Error('not connected');
     const rows = await this.#exchange(name, () => serverOf(connection.client).statement(connection, text, values));
     return { rows };

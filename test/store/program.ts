@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
-import { lockFolder } from '../../src/store/lock/lock-folder.ts';
-import { acquireLock, withLock } from '../../src/store/lock/lock.ts';
+
+import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
 import { realClock } from '../../src/cli/clock.ts';

@@ -146,7 +146,7 @@ export class RunLedgers {
     const places: WritePlace[] = [];
     if (options.dry_run !== true) {
       const ledger = await this.#ledgerOf(account);
-      const { openRunFiles } = await import('../../store/record/open-run-files.ts');
+      const { openRunFiles } = await import('../../store/record/run-files.ts');
       places.push(await openRunFiles(origin, run.token, run, host, messages.warn));
       const requestLimit = options.timeout ?? defaultTimeout;
       if (ledger) places.push(await ledger.writes(origin, { ...run, requestLimit }));

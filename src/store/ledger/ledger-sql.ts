@@ -13,7 +13,8 @@ const moment = (when: string): string => `extract(epoch FROM ${when}) * 1000`;
  * The tables of a ledger. Who holds a user, and which run lives, is in no table: it is whoever holds the advisory
  * lock of that number (docs/exactly-once.md, The shared ledger).
  */
-export const schemaSql = `-- The ledger of chatelaine, version ${ledgerVersion}.
+export const schemaSql = `-- The ledger of chatelaine, version ${ledgerVersion}. One transaction at a time makes it.
+SELECT pg_advisory_xact_lock(hashtext('chatelaine'));
 CREATE SCHEMA IF NOT EXISTS chatelaine;
 
 -- The runs of a licensing server. A run lives while its connection holds the advisory lock of its key.
@@ -96,13 +97,10 @@ CREATE TABLE chatelaine.ledger (
 INSERT INTO chatelaine.ledger (version) VALUES (${ledgerVersion});
 `;
 
-/** One transaction at a time changes the schema. */
-export const lockSchemaSql = `SELECT pg_advisory_xact_lock(hashtext('chatelaine'))`;
-
 /** The SQL of a new ledger, to run by hand. */
-export const ledgerScript = `BEGIN;\n${lockSchemaSql};\n${schemaSql}COMMIT;\n`;
+export const ledgerScript = `BEGIN;\n${schemaSql}COMMIT;\n`;
 
-/** What runs ask the ledger: each is prepared once in a connection, under its name. */
+/** What runs ask the ledger. */
 export const statements = {
   about: `SELECT l.version, l.salt, ${moment('clock_timestamp()')} - ${moment('l.restored')} AS age FROM chatelaine.ledger l`,
 
@@ -164,15 +162,6 @@ export interface RecordedLines extends WritingRun {
 
 export function isExchanged(value: unknown): value is Exchanged {
   return isObject(value) && typeof value['now'] === 'number';
-}
-
-export type StatementName = keyof typeof statements;
-
-const names: ReadonlyMap<string, string> = new Map(Object.entries(statements).map(([name, text]) => [text, name]));
-
-/** The name of one of those. */
-export function nameOf(text: string): string | undefined {
-  return names.get(text);
 }
 
 /** The number of an advisory lock. */

@@ -12,7 +12,7 @@ import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteL
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
 import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
 import { isExchanged, keyOf, statements } from './ledger-sql.ts';
-import type { LedgerRow, RecordedLines, StatementName } from './ledger-sql.ts';
+import type { LedgerRow, RecordedLines } from './ledger-sql.ts';
 
 export interface RecordedRun extends WritingRun {
   /** The start of each id of this run. */
@@ -232,7 +232,7 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** A statement that fails leaves open what the ledger holds: nothing more is sent by this run. */
-  async #query(name: StatementName, values: readonly unknown[], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
+  async #query(name: keyof typeof statements, values: readonly unknown[], limit?: Milliseconds) {
     try {
       return await this.#ask(statements[name], values, limit);
     } catch (cause) {

@@ -7,7 +7,7 @@ import type { Secret } from '../../core/secret.ts';
 import { isEntry, type HistoryEntry } from '../record/history.ts';
 import { hashOf, type WritePlace } from '../record/run-record.ts';
 import { ledgerAddress } from './ledger-address.ts';
-import { ledgerVersion, lockSchemaSql, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
+import { ledgerVersion, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
 import { LedgerWrites, type LedgerState, type LedgerSurroundings, type RecordedRun } from './ledger-writes.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
@@ -17,9 +17,6 @@ interface LedgerHost extends LedgerSurroundings {
   /** Remembers the password of the database as a secret. */
   readonly watch: (secret: Secret) => Secret;
 }
-
-/** How long an answer is waited for after Ctrl-C or the deadline. */
-const grace: Milliseconds = 1000;
 
 /**
  * The database that several machines share, by its URL (docs/exactly-once.md, The shared ledger): one connection of a
@@ -39,7 +36,7 @@ export class Ledger {
     this.#address = once(() => ledgerAddress(url, host.system));
     this.#state = once(async () => {
       await this.#current();
-      await this.#ask(statements.enter, []);
+      await this.#ask(statements.enter);
       return this.#current();
     });
   }
@@ -88,24 +85,24 @@ export class Ledger {
 
   /** Creates the tables. @throws Failure config where there are those of another version */
   async init(): Promise<'created' | 'unchanged'> {
-    await this.#ask('BEGIN', []);
-    try {
-      await this.#ask(lockSchemaSql, []);
-      const [row] = await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`, []);
-      const isThere = row?.['is_there'] === true;
-      await (isThere ? this.#current() : this.#ask(schemaSql, []));
-      await this.#ask('COMMIT', []);
-      return isThere ? 'unchanged' : 'created';
-    } catch (cause) {
-      if (cause instanceof Failure && !cause.isInterruption) await this.#ask('ROLLBACK', []).catch(() => undefined);
-      throw cause;
-    }
+    const isThere = async (): Promise<boolean> =>
+      (await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`))[0]?.['is_there'] === true;
+    if (!(await isThere()))
+      try {
+        await this.#ask(schemaSql);
+        return 'created';
+      } catch (cause) {
+        // Another one may have made it meanwhile.
+        if (!(await isThere())) throw cause;
+      }
+    await this.#current();
+    return 'unchanged';
   }
 
   /** Runs that work, or have left something. */
   async status(): Promise<readonly LedgerRow[]> {
     await this.#current();
-    return this.#ask(statements.status, []);
+    return this.#ask(statements.status);
   }
 
   /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
@@ -114,7 +111,7 @@ export class Ledger {
     const other = await this.#connect();
     try {
       const own = await (this.#opened ??= this.#connect());
-      await refusePooler(await this.name(), [own, other], this.#host.signal);
+      await refusePooler(await this.name(), [own, other]);
     } finally {
       await other.close();
     }
@@ -129,13 +126,12 @@ export class Ledger {
     return openDatabase({ ...place, password: password && this.#host.watch(password) }, this.#host);
   }
 
-  async #ask(text: string, values: readonly unknown[], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
-    const database = await (this.#opened ??= this.#connect());
-    return database.query(text, values, this.#host.signal, grace, limit);
+  async #ask(text: string, values: readonly unknown[] = [], limit?: Milliseconds): Promise<readonly LedgerRow[]> {
+    return (await (this.#opened ??= this.#connect())).query(text, values, limit);
   }
 
   async #current(): Promise<LedgerState> {
-    return stateIn((await this.#ask(statements.about, []))[0]);
+    return stateIn((await this.#ask(statements.about))[0]);
   }
 }
 
@@ -158,10 +154,10 @@ export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
 }
 
 /** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */
-async function refusePooler(name: string, clients: readonly Database[], signal: AbortSignal): Promise<void> {
+async function refusePooler(name: string, clients: readonly Database[]): Promise<void> {
   const seen: unknown[] = [];
   for (const client of [...clients, ...clients])
-    seen.push((await client.query('SELECT pg_backend_pid() AS pid', [], signal))[0]?.['pid']);
+    seen.push((await client.query('SELECT pg_backend_pid() AS pid'))[0]?.['pid']);
   const [first, second, ...again] = seen;
   if (first !== second && isDeepStrictEqual(again, [first, second])) return;
   throw new Failure('config', `a pooler in front of the ledger ${name} changes connections between statements`, {

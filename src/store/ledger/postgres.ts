@@ -8,7 +8,6 @@ import { decodeText } from '../../core/read.ts';
 import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
-import { nameOf } from './ledger-sql.ts';
 
 interface Connecting {
   readonly alarm: Alarm;
@@ -21,14 +20,16 @@ interface Connecting {
 const connectLimit: Milliseconds = 10_000;
 const statementLimit: Milliseconds = 30_000;
 const closeLimit: Milliseconds = 1000;
+/** How long an answer is waited for after Ctrl-C or the deadline. */
+const grace: Milliseconds = 1000;
 
 /** @throws Failure unavailable, auth where the role is refused, config for what is missing; the signal's reason */
 export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));
   withoutOptions(client);
-  const database = new Database(client, socket, address, connecting.alarm);
-  await database.connect(connecting.signal);
+  const database = new Database(client, socket, address, connecting);
+  await database.connect();
   return database;
 }
 
@@ -37,21 +38,22 @@ export class Database {
   readonly #client: pg.Client;
   readonly #socket: Socket;
   readonly #address: LedgerAddress;
-  readonly #alarm: Alarm;
+  readonly #connecting: Connecting;
   #lost: Failure | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: pg.Client, socket: Socket, address: LedgerAddress, alarm: Alarm) {
+  constructor(client: pg.Client, socket: Socket, address: LedgerAddress, connecting: Connecting) {
     this.#client = client;
     this.#socket = socket;
     this.#address = address;
-    this.#alarm = alarm;
+    this.#connecting = connecting;
     client.on('error', (cause) => this.#end(cause));
     client.on('end', () => this.#end(new Error('the connection was closed')));
   }
 
   /** @throws as `openDatabase` */
-  async connect(signal: AbortSignal): Promise<void> {
+  async connect(): Promise<void> {
+    const { signal } = this.#connecting;
     try {
       await orAborted(this.#limited(connectLimit, this.#client.connect()), signal);
     } catch (cause) {
@@ -63,15 +65,16 @@ export class Database {
   }
 
   /**
-   * Statements run one after another. `grace`: how long to wait on after the signal; `limit`: after so long without an
-   * answer the connection is given up. @throws Failure; the signal's reason, and then the statement still runs
+   * Statements run one after another. `limit`: after so long without an answer the connection is given up. @throws
+   * Failure; the signal's reason, and then the statement still runs
    */
-  query(text: string, values: readonly unknown[], signal: AbortSignal, grace = 0, limit = statementLimit) {
+  query(text: string, values: readonly unknown[] = [], limit = statementLimit) {
+    const { signal, alarm } = this.#connecting;
     const sent = this.#last.then(() => this.#send(text, values, limit));
     this.#last = sent.catch(() => undefined);
     return orAborted(sent, signal).catch((cause: unknown) => {
-      if (grace === 0 || cause !== signal.reason) throw cause;
-      return within(this.#alarm, grace, sent, () => abortReason(signal));
+      if (cause !== signal.reason) throw cause;
+      return within(alarm, grace, sent, () => abortReason(signal));
     });
   }
 
@@ -84,10 +87,8 @@ export class Database {
 
   async #send(text: string, values: readonly unknown[], limit: Milliseconds) {
     if (this.#lost) throw this.#lost;
-    const name = nameOf(text);
-    const query = { text, values: [...values], ...(name !== undefined && { name: `chatelaine_${name}` }) };
     try {
-      return (await this.#limited(limit, this.#client.query<Record<string, unknown>>(query))).rows;
+      return (await this.#limited(limit, this.#client.query<Record<string, unknown>>(text, [...values]))).rows;
     } catch (cause) {
       throw this.#failureOf(cause);
     }
@@ -95,7 +96,7 @@ export class Database {
 
   /** A connection that takes longer is given up. */
   #limited<T>(limit: Milliseconds, work: Promise<T>): Promise<T> {
-    return within(this.#alarm, limit, work, () => {
+    return within(this.#connecting.alarm, limit, work, () => {
       const cause = new Error(`it did not answer within ${limit / 1000} s`);
       this.#end(cause);
       return cause;

@@ -1,5 +1,5 @@
-import { dirname } from 'node:path';
-import { linkSync, stat, statSync, writeFile, type Stats } from '../../core/outside.ts';
+import { dirname, join } from 'node:path';
+import { access, constants, linkSync, stat, statSync, writeFile, type Stats } from '../../core/outside.ts';
 import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -7,6 +7,7 @@ import type { Clock, System } from '../../core/system.ts';
 import {
   codeOf,
   ifThere,
+  isLasting,
   orFailure,
   readFile,
   remove,
@@ -14,7 +15,9 @@ import {
   unlessRefused,
   whenClosed,
 } from '../disk/files.ts';
+import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner, type OwnerAbout } from '../disk/owner.ts';
+import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder, writableState } from '../disk/private.ts';
 
 export interface Surroundings {
   readonly system: System;
@@ -59,6 +62,25 @@ export async function acquireLock(path: string, host: Surroundings, patience: Pa
     said = true;
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
+}
+
+/** The folder of locks and records: it works without a writable home too. */
+export async function lockFolder(system: System): Promise<string> {
+  const [folder] = lockFolders(system);
+  try {
+    await makePrivateFolder(folder, system);
+    await access(folder, constants.W_OK);
+    return folder;
+  } catch (cause) {
+    // After an error that passes, other processes would keep their locks in the usual folder, and this one elsewhere.
+    if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause, writableState);
+  }
+  return makeFolderAmongOthers(system.temporary, system);
+}
+
+/** Where that folder may be, for a reader that makes none. */
+export function lockFolders(system: System): readonly [string, string] {
+  return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
 
 /** A file by which a run takes many locks of its folder: each is a hard link of it. */

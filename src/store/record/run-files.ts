@@ -11,10 +11,11 @@ import { constants, readdirSync, stat, type FileHandle } from '../../core/outsid
 import { removing } from '../../core/shell-word.ts';
 import { ifThere, openFile, orFailure, remove, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
-import { readPrivateBytes, writableState } from '../disk/private.ts';
+import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/private.ts';
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
-import { draftLocks, tryLock, withLock, type LockDraft, type Surroundings } from '../lock/lock.ts';
-import { hashesOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
+import { draftLocks, isHeld, lockFolder, lockFolders, tryLock, withLock } from '../lock/lock.ts';
+import type { LockDraft, Surroundings } from '../lock/lock.ts';
+import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
 import type { UserLock, UserName, WritingRun } from './writes.ts';
 
@@ -29,9 +30,46 @@ interface ReadFile {
 }
 
 const version = 1;
-export const suffix = '.run';
+const suffix = '.run';
 
-export class RunFiles implements WritePlace {
+const day: Milliseconds = 86_400_000;
+
+/** `token`: the start of each id of this run. @throws Failure config where no folder can be written */
+export async function openRunFiles(
+  origin: string,
+  token: string,
+  run: WritingRun,
+  host: Surroundings,
+  warn: (text: string) => void,
+): Promise<WritePlace> {
+  const salt = hashOf(origin);
+  const locks = await lockFolder(host.system);
+  const [usual] = lockFolders(host.system);
+  if (locks !== usual) {
+    warn(`requests are recorded in ${locks}, which does not last: a later run may not know them. ${writableState}`);
+    if ((await namesIn(join(usual, salt))).some((one) => one.endsWith(suffix)))
+      throw new Failure('config', `${usual} cannot be written, and has open requests`, {
+        hint: 'Make the folder writable again, then run the same command. Nothing was sent.',
+      });
+  }
+  const folder = join(locks, salt);
+  await makePrivateFolder(folder, host.system);
+  await removeOldLocks(folder, host);
+  return new RunFiles(folder, salt, token, run, host);
+}
+
+/** Younger locks of dead processes may be those that somebody waits for. */
+async function removeOldLocks(folder: string, { clock, system }: Surroundings): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    if (!name.endsWith('.lock')) continue;
+    const path = join(folder, name);
+    const found = await ifThere(`look at ${path}`, stat(path));
+    const isOld = found && found.mtimeMs < clock.now() - day;
+    if (isOld && !(await isHeld(path, system))) await remove(path);
+  }
+}
+
+class RunFiles implements WritePlace {
   readonly #folder: string;
   readonly #salt: string;
   readonly #token: string;
@@ -190,7 +228,7 @@ function textOf({ record, owner }: ReadFile): string {
   return [summedLine({ record: version, ...record.run, owner }), ...lines].join('');
 }
 
-export async function namesIn(folder: string): Promise<readonly string[]> {
+async function namesIn(folder: string): Promise<readonly string[]> {
   // Asked for each user: waking another thread would take longer.
   const read = async (): Promise<string[]> => readdirSync(folder);
   return (await ifThere(`read ${folder}`, read(), writableState)) ?? [];

@@ -93,7 +93,7 @@ describe('a ledger', needs('postgresql'), () => {
     const { signal } = new AbortController();
     const address = await ledgerAddress(cluster.url, systemIn(cluster.socket));
     const database = await openDatabase(address, { alarm, signal, caFile: undefined });
-    await database.query('SELECT 1', [], signal);
+    await database.query('SELECT 1');
     await database.close();
 
     expect(spans).toEqual([10_000, 30_000, 1000]);
@@ -263,10 +263,10 @@ describe('a ledger', needs('postgresql'), () => {
     const connecting = { alarm: realAlarm, signal, caFile: undefined };
     const database = await openDatabase(await ledgerAddress(url, systemIn(cluster.socket)), connecting);
     onTestFinished(() => database.close());
-    const shown = async (name: string) => (await database.query(`SHOW ${name}`, [], signal))[0]?.[name];
+    const shown = async (name: string) => (await database.query(`SHOW ${name}`))[0]?.[name];
     expect([await shown('application_name'), await shown('tcp_user_timeout')]).toEqual(['chatelaine', '0']);
-    await database.query('SET synchronous_commit = off', [], signal);
-    await database.query(statements.enter, [], signal);
+    await database.query('SET synchronous_commit = off');
+    await database.query(statements.enter);
     const names = ['tcp_user_timeout', 'tcp_keepalives_idle', 'idle_session_timeout', 'default_transaction_isolation'];
     const values: unknown[] = [];
     for (const name of [...names, 'synchronous_commit']) values.push(await shown(name));

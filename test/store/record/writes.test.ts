@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
-import { openRunFiles } from '../../../src/store/record/open-run-files.ts';
+import { openRunFiles } from '../../../src/store/record/run-files.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
 import { alarmByHand, sleptClock } from '../../helpers/clock.ts';
