@@ -162,7 +162,6 @@ const packed = [
   'src/cli/run.ts',
   'src/api/http/transport.ts',
   'src/commands/license/list-licenses.ts',
-  'src/output/json.ts',
   'src/output/tsv.ts',
 ].map(here);
 
@@ -267,7 +266,7 @@ const jqWorker = defineConfig({
 
 /** What TAB runs: a file of its own, which loads nothing of the program. */
 const completion = defineConfig({
-  input: { complete: here('src/cli/completion/completion-process.ts') },
+  input: { complete: here('src/cli/completion/complete.ts') },
   platform: 'node',
   plugins: [lateBuiltins(), commandTree],
   output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },

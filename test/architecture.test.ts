@@ -224,7 +224,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     /import \{[^}]*\b(?:readFile|readFileSync|createReadStream)\b[^}]*\} from '(?:node:fs|[./]+(?:core\/)?outside\.ts)/;
   const files = sources.filter(({ text }) => reading.test(text)).map(({ name }) => name);
   expect(files, 'read files of users with core/read.ts or store/disk').toEqual([
-    'cli/completion/completion-process.ts',
+    'cli/completion/complete.ts',
     'cli/launch/code-cache.ts',
     'cli/launch/launch.ts',
     'cli/process.ts',

@@ -3,7 +3,7 @@ import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
 import type { Fields } from '../schema/field.ts';
-import { commandWords, withoutHelpWord } from './command-words.ts';
+import { commandWords, mistakeIn, withoutHelpWord } from './command-words.ts';
 import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import { plainWord, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
@@ -44,10 +44,7 @@ export async function readCommandLine(
   const rows = Object.entries(args);
   const isMissing = rows.some(([, { required }], at) => required && given[at] === undefined);
   const isExcess = given.length > rows.length && !rows.some(([, { many }]) => many);
-  if (isWrong || isMissing || isExcess || !command) {
-    const { mistakeIn } = await import('./mistakes.ts');
-    throw mistakeIn(line, { words, options, command, given });
-  }
+  if (isWrong || isMissing || isExcess || !command) throw mistakeIn(line, { words, options, command, given });
   const texts = Object.fromEntries(rows.map(([name, { many }], at) => [name, many ? given.slice(at) : given[at]]));
   return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };
 }

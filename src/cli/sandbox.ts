@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
-import type { SandboxControl } from '../commands/context.ts';
+import type { SandboxAddress, SandboxControl } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
+import { openLogFile } from '../store/log-file.ts';
 import type { Host } from './host.ts';
 import type { RunParts } from './values.ts';
 
@@ -58,10 +60,7 @@ function sandboxFile({ system }: Host): string {
 export function sandboxControl(running: RunParts): SandboxControl {
   const { host } = running;
   return {
-    async *serve(options) {
-      const { serve } = await import('./serving.ts');
-      yield* serve(running, options);
-    },
+    serve: (options) => serve(running, options),
     file: () => sandboxFile(host),
     async reset() {
       const { resetSandboxLog } = await import('../store/sandbox-log.ts');
@@ -70,4 +69,53 @@ export function sandboxControl(running: RunParts): SandboxControl {
       return file;
     },
   };
+}
+
+/** Serves both services until the signal aborts; yields where they are. */
+async function* serve(running: RunParts, options: Parameters<SandboxControl['serve']>[0]) {
+  const { behaviourOf } = await import('../sandbox/serve-options.ts');
+  const { startSandbox } = await import('../sandbox/server.ts');
+  const { host, signal } = running;
+  const { say } = running.messages;
+  const { data, log } = options;
+  const append = log === undefined ? undefined : openLogFile(log, say);
+  const persistence = data === undefined ? undefined : await openData(data, host);
+  const sandbox = await startSandbox({
+    clock: host.clock,
+    ...behaviourOf(options),
+    log(entry) {
+      append?.(JSON.stringify(entry));
+      const { method, path, status, fault } = entry;
+      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
+      if (host.stderr.isTTY) say(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
+    },
+    persistence,
+  });
+  try {
+    yield addressOf(sandbox);
+    say(`serving on ${sandbox.listening} until Ctrl-C`);
+    // A server ends by a signal alone, and says by which.
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
+  const [app] = licensing.apps;
+  const [account] = chat.accounts;
+  if (!account) throw new Error('the sandbox has no account');
+  return {
+    licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
+    chat: { site: chat.site, ...account, accounts: chat.accounts },
+  };
+}
+
+/** Refuses a file of another program before anybody is served. Another handle serves: this one has read it. */
+async function openData(file: string, host: Host) {
+  const { openSandboxLog } = await import('../store/sandbox-log.ts');
+  const first = await openSandboxLog(file, host);
+  await first.exclusively(async () => undefined);
+  return openSandboxLog(file, host);
 }

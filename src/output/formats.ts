@@ -1,7 +1,9 @@
+import { writeJson } from '../core/json.ts';
 import { namesIn } from '../core/table-names.ts';
 import { asObject, rulesOf, showsMessages } from './columns.ts';
 import type { Separator } from './csv.ts';
-import { plainLines } from './plain.ts';
+import { joinTexts } from './json-rows.ts';
+import { plainJson, plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 
 /** Every format, in the order of help, with what loads its module and a library. */
@@ -20,8 +22,8 @@ export const formats = {
       });
     },
   },
-  json: jsonFormat('json'),
-  ndjson: jsonFormat('ndjson'),
+  json: jsonFormat(json),
+  ndjson: jsonFormat(ndjson),
   csv: { general: true, load: async (presentation) => (await import('./csv.ts')).csv(presentation) },
   tsv: { general: true, load: async (presentation) => (await import('./tsv.ts')).tsv(presentation) },
   yaml: {
@@ -48,14 +50,13 @@ export const formats = {
   markdown: {
     ofPlan: true,
     shows: 'what changes',
-    load: async (presentation) => (await import('./changes.ts')).changes(presentation),
+    load: async (presentation) => (await import('./plan.ts')).changes(presentation),
   },
   curl: { ofPlan: true, shows: 'command lines' },
 } as const satisfies Readonly<Record<string, FormatRow>>;
 
-function jsonFormat(name: 'json' | 'ndjson') {
-  const load = async (presentation: Presentation) =>
-    pickFields((await import('./json.ts'))[name](presentation), presentation);
+function jsonFormat(write: typeof json) {
+  const load = async (presentation: Presentation) => pickFields(write(presentation), presentation);
   return { general: true, whole: true, isJson: true, load } as const;
 }
 
@@ -132,4 +133,40 @@ function pickFields(formatter: Formatter, { show, fields }: Presentation): Forma
 /** A formatter that gets something made of each row in its place; JSON texts are rows already. */
 function reading(formatter: Formatter, read: (row: unknown) => unknown): Formatter {
   return { ...formatter, one: (value) => formatter.one(read(value)), row: (row) => formatter.row(read(row)) };
+}
+
+const [first, next] = ['[\n  ', ',\n  '];
+
+/** One document, indented; a list is one array, written row by row. A row that is JSON text is one line, unchanged. */
+function json({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
+  const write = (value: unknown): string => {
+    const text = writeJson(value, 2);
+    return terminal ? plainJson(text) : text;
+  };
+  let started = false;
+  const start = (): string => {
+    const before = started ? next : first;
+    started = true;
+    return before;
+  };
+  return {
+    one: (value) => `${write(value)}\n`,
+    row: (row) => start() + write(row).replaceAll('\n', '\n  '),
+    ...(terminal ? {} : { texts: (texts) => joinTexts(texts, next, '', texts.length === 0 ? '' : start()) }),
+    end: () => (started ? '\n]\n' : '[]\n'),
+  };
+}
+
+/** One compact value a line; no result is no line. */
+function ndjson({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
+  const row = (value: unknown): string => {
+    const line = `${writeJson(value)}\n`;
+    return terminal ? plainJson(line) : line;
+  };
+  return {
+    one: (value) => (value === undefined || value === null ? '' : row(value)),
+    row,
+    ...(terminal ? {} : { texts: (texts) => joinTexts(texts, '', '\n') }),
+    end: () => '',
+  };
 }

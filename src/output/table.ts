@@ -1,8 +1,7 @@
 import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
-import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
+import { arrange, columnSizes, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { plain } from './plain.ts';
-import { columnSizes } from './column-sizes.ts';
 import { displayWidth, shorten } from './width.ts';
 
 const decidingRows = 200;

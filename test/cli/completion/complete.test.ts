@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { complete, type Surface } from '../../../src/cli/completion/complete.ts';
-import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
+import { answerFor, complete, readBashLine, type Surface } from '../../../src/cli/completion/complete.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 import { generalFormats } from '../../../src/output/formats.ts';
 
