@@ -21,8 +21,16 @@ import { isInteractive, readInputLine, readInputText } from './input.ts';
 import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
-/** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */
-export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: 'read' | 'write'): Accounts & OwnKeys {
+/**
+ * The parts of a context that choose credentials, none that is read-only for a write, and read keys; `fromPassword`
+ * asks a server for one.
+ */
+export function openAccounts(
+  running: RunParts,
+  sandbox: EmbeddedSandbox,
+  aim: 'read' | 'write',
+  fromPassword: Keys['keys']['fromPassword'],
+): Accounts & Keys {
   const { host, options, redactor, signal } = running;
   const { system } = host;
   let hide: ReturnType<typeof keyHider> | undefined;
@@ -67,7 +75,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
       identityOf: (account) =>
         options.sandbox ? 'sandbox' : serverOf('site' in account ? account.site : account.base_url),
     },
-    keys: keysOf(running, runKeyCommand),
+    keys: { ...keysOf(running), fromCommand: runKeyCommand, fromPassword },
     secrets: {
       hide: (text) => redactor.watch(new Secret(text)),
       clean: (text) => truncate((hide ??= keyHider(running.typed))(redactor.clean(text))),
@@ -75,21 +83,17 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
   };
 }
 
-type KeySources = Omit<Keys['keys'], 'fromPassword'>;
-type OwnKeys = Pick<Keys, 'secrets'> & { readonly keys: KeySources };
-
-function keysOf(running: RunParts, fromCommand: KeySources['fromCommand']): KeySources {
+function keysOf(running: RunParts) {
   const { redactor, signal } = running;
   const { system } = running.host;
   return {
-    fromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
+    fromFile: async (file: string) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
     fromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
-    fromCommand,
-    async headers(file) {
+    async headers(file: string) {
       if (file === '-') return readHeaderLines(await readInputText(running, file), 'standard input');
       return readHeaderLines(await readSecretFile(file, '--header-file', system, signal), file);
     },
-    othersCanRead: (file) => canOthersRead(file, system),
+    othersCanRead: (file: string) => canOthersRead(file, system),
   };
 }
 

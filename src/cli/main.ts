@@ -6,16 +6,21 @@ import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
 import { completing, openMessages, openRedactor, redact } from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
+import { keyHider } from './typed.ts';
 import { readable, readGlobals, readValues, typedLine, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const line = openLine(argv, host);
-  const request = await readDecoded(argv, host).catch((refusal: unknown) => ({ refusal }));
-  if ('text' in request) return finish(() => print(request.text, host), line);
-  if ('refusal' in request) return (await report(request.refusal, line)).exit;
-  return finish(() => perform(request, line, host), line);
+  try {
+    const request = await readDecoded(argv, host);
+    if ('text' in request) await guard(streamSink(host.stdout, host.alarm, host.interrupt)).write(request.text);
+    else await perform(request, line, host);
+    return 0;
+  } catch (cause) {
+    return cause === readerGone ? 0 : (await report(cause, line)).exit;
+  }
 }
 
 /** Node reads U+FFFD for what is not UTF-8: the word would name somebody else. @throws Failure usage */
@@ -41,24 +46,10 @@ function openLine(argv: readonly string[], host: Host) {
   return { options, redactor, complete, messages, typed: { words: [...argv], names: new Set<string>(), env } };
 }
 
-/** Reports what the work throws. */
-async function finish(work: () => Promise<number>, line: OpenLine): Promise<number> {
-  try {
-    return await work();
-  } catch (cause) {
-    return cause === readerGone ? 0 : (await report(cause, line)).exit;
-  }
-}
-
-async function print(text: string, { stdout, alarm, interrupt }: Host): Promise<number> {
-  await guard(streamSink(stdout, alarm, interrupt)).write(text);
-  return 0;
-}
-
-async function perform(request: CommandRequest, line: OpenLine, host: Host): Promise<number> {
+async function perform(request: CommandRequest, line: OpenLine, host: Host): Promise<void> {
   const { signal, release } = openEnding(host, request.options.deadline);
   try {
-    return await finish(() => runRequest(request, line, { host, signal }), line);
+    await runRequest(request, line, { host, signal });
   } finally {
     release();
   }
@@ -68,7 +59,7 @@ async function runRequest(
   request: CommandRequest,
   { messages, redactor, typed: known }: OpenLine,
   opened: Pick<RunParts, 'host' | 'signal'>,
-): Promise<number> {
+): Promise<void> {
   const { command, options } = request;
   const { host, signal } = opened;
   const { words, typed } = await fillFromInput(request, { host, messages, signal });
@@ -88,14 +79,13 @@ async function runRequest(
   const { runCommand } = await import('./run.ts');
   const again: RunParts['again'] = (changed, words) =>
     typedLine(command.name, words ? { ...request, words: { own: words } } : request, changed);
-  return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
+  await runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 
 /** Arguments and options that hold a user, a topic or a channel. */
 const ofNames = /^((new_)?remote_user|send_again|match|sender|dm(_including)?|(not_)?channel|topic|confirm)$/;
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
-  const { keyHider } = await import('./typed.ts');
   const hide = keyHider(typed);
   const raw = cause instanceof Failure ? cause : bug(cause);
   const { kind, message, details } = redact(raw, (text) => redactor.clean(hide(text)));

@@ -30,10 +30,11 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   const { show = {}, fields: beside = [], dryRun = [] } = command;
   const options = applicable(command, typed);
   const looks = looksOf(options, host);
+  const isText = command.result === 'text' || command.result === 'json text';
+  const result = present({ ...command, show }, options, { ...looks, isText });
   // license ensure prints a key or nothing where the whole job is a dry run.
   const isOfJob = show.text !== undefined && !options.typed.has('dry_run');
   const hasPlan = options.dry_run === true && !isOfJob && (options.output === 'curl' || !dryRun.includes('rows'));
-  const isText = command.result === 'text' || command.result === 'json text';
   const order = [looks.sort && orderOf(looks.sort).field, looks.countBy?.field].filter((name) => name !== undefined);
   const unknownBeside = (knownFields: readonly string[]): readonly string[] =>
     [...new Set([...(looks.fields ?? []), ...order])].filter((name) => !knownFields.includes(name));
@@ -48,9 +49,8 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   return {
     /** The options as the command sees them: without those that do not apply to what it prints. */
     options,
-    result: isOfJob
-      ? present({ ...command, show }, options, { ...looks, isText })
-      : resultOf(command, options, { ...looks, isText }),
+    result:
+      !isOfJob && showsPlan(show, options, looks) ? { ...result, format: planFormat, sentence: undefined } : result,
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
     /** Requested fields that a server may send in rows: only the response shows. */
@@ -141,15 +141,10 @@ function present(printed: Presented, { output }: Options, looks: Looks): Present
   return { ...looks, show, format, sentence: looks.countBy ? undefined : sentenceOf(show, format, looks) };
 }
 
-/** The rows of a command; of a dry run whose form nobody chose, on a terminal, the plan as its question shows it. */
-function resultOf(command: AnyCommand, options: Options, looks: Looks): Presentation {
-  const { show = {} } = command;
-  if (!options.dry_run) return present({ ...command, show }, options, looks);
-  const presentation = present({ ...command, show }, options, looks);
-  const isChosen = options.output !== undefined || looks.fields !== undefined || looks.sort !== undefined;
-  const isPlan =
-    show.outcome?.plan !== undefined && !isChosen && !looks.countBy && (looks.terminal || show.text !== undefined);
-  return isPlan ? { ...presentation, format: planFormat, sentence: undefined } : presentation;
+/** Whether a dry run whose form nobody chose shows the plan, as the question of its command does. */
+function showsPlan({ outcome, text }: Show<unknown>, { dry_run, output }: Options, looks: Looks): boolean {
+  const isChosen = output !== undefined || [looks.fields, looks.sort, looks.countBy].some((look) => look !== undefined);
+  return dry_run === true && outcome?.plan !== undefined && !isChosen && (looks.terminal || text !== undefined);
 }
 
 /** The text that is printed for each row in place of its format, where there is one. */

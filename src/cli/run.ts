@@ -14,7 +14,7 @@ import { openSession } from './session.ts';
 import { presentationOf, type RunPresentation } from './run-presentation.ts';
 import type { RunParts } from './values.ts';
 
-/** Runs a command and prints its result, or the requests of its dry run; the exit code. */
+/** Runs a command and prints its result, or the requests of its dry run. */
 export async function runCommand(command: AnyCommand, values: Readonly<Record<string, unknown>>, given: RunParts) {
   const { host, messages } = given;
   const presentation = presentationOf(command, given.options, host);
@@ -27,7 +27,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.show?.others !== 'kept') checkFields([]);
   const isWrite = command.dryRun?.includes('requests') === true && !options.dry_run && values['method'] !== 'GET';
-  const session = await openSession(running, command, checkFields, isWrite ? 'write' : 'read');
+  const session = openSession(running, command, checkFields, isWrite ? 'write' : 'read');
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const asides: string[] = [];
@@ -48,7 +48,6 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
       for (const { request, shown } of session.planned)
         messages.say(Object.values({ ...request, url: shown }).join(' '));
     await session.finish();
-    return 0;
   } catch (cause) {
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
+import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import type { PlannedCall } from '../api/http/call.ts';
+import { licensingApi } from '../api/licensing/licensing.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
@@ -8,6 +10,7 @@ import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory, RunLedgers, runNames } from '../jobs/license/run-ledgers.ts';
+import { checkingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import { openAccounts } from './accounts.ts';
@@ -17,28 +20,8 @@ import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
 
-/** Commands that load nothing of the other service. */
-const ofLicenses = /^(license|first-activation|ledger)\b/;
-const ofChat = /^(channel|topic|messages|view|settings|snippet|archive)\b/;
-
-const chatCode = async () => ({
-  ...(await import('../api/chat/chat.ts')),
-  ...(await import('../jobs/messages/places.ts')),
-});
-
-/** The code of the services, of which a command gets those that it asks for. */
-async function codeFor(command: string) {
-  const licensing = ofChat.test(command) ? undefined : await import('../api/licensing/licensing.ts');
-  return { licensing, chat: ofLicenses.test(command) ? undefined : await chatCode() };
-}
-
-function loaded<T>(code: T | undefined): T {
-  if (!code) throw new Error('a command requested the service of the other kind');
-  return code;
-}
-
 /** The real context of one command, and what the run needs of it afterwards. */
-export async function openSession(
+export function openSession(
   running: RunParts,
   { name: command }: Pick<AnyCommand, 'name'>,
   checkFields: Context['checkFields'],
@@ -51,13 +34,18 @@ export async function openSession(
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
-  const accounts = openAccounts(running, sandbox, aim);
+  const accounts = openAccounts(running, sandbox, aim, async (profile, password, headers) => {
+    const send = connections.open(profile.site, { ...profile, headers });
+    return running.redactor.watch(await fetchKey(send, profile.email, password));
+  });
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
   const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly, runName: runNames() };
   const ledgers = new RunLedgers(run);
-  const plan = (call: PlannedCall): void => void planned.push(call);
-  const connections = new Connections(running, plan, () => ledgers.unanswered());
-  const code = await codeFor(command);
+  const connections = new Connections(
+    running,
+    (call) => void planned.push(call),
+    () => ledgers.unanswered(),
+  );
   const context: Context = {
     options,
     signal,
@@ -65,8 +53,7 @@ export async function openSession(
     checkFields,
     program,
     ...accounts,
-    keys: { ...accounts.keys, fromPassword: passwordReader(connections, running, code) },
-    ...services(accounts, connections, running, code),
+    ...services(accounts, connections, running),
     sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
     say: messages.say,
@@ -80,48 +67,33 @@ export async function openSession(
       untilWritten: (finish) => void unfinished.push(finish),
     },
     ledgers,
-    clock: { ...clockOf(running), serverNow: () => connections.serverNow() },
+    clock: clockOf(running, connections),
   };
-  const places = aim === 'write' ? accounts.accounts.places : () => [];
   return {
     context,
     planned,
     hasWritten: () => connections.hasWritten(),
     concluded,
     /** The last lines of the run. */
-    conclusions: () => conclusionsWith(concluded, places()),
+    conclusions: () => conclusionsWith(concluded, aim === 'write' ? accounts.accounts.places() : []),
     async finish(): Promise<void> {
       for (const finish of unfinished) await finish();
     },
-    async close(): Promise<void> {
-      await Promise.all([sandbox.close(), ledgers.close()]);
-    },
+    close: () => Promise.all([sandbox.close(), ledgers.close()]),
   };
 }
-
-type ServiceCode = Awaited<ReturnType<typeof codeFor>>;
-
-function passwordReader(connections: Connections, { redactor }: RunParts, code: ServiceCode): KeyOfPassword {
-  return async (profile, password, headers) => {
-    const send = connections.open(profile.site, { ...profile, headers });
-    return redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
-  };
-}
-
-type KeyOfPassword = Context['keys']['fromPassword'];
 
 const program: Context['program'] = {
   saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
   surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
 };
 
-function clockOf({ host: { clock, system }, signal }: RunParts): Omit<Context['clock'], 'serverNow'> {
+function clockOf({ host: { clock, system }, signal }: RunParts, connections: Connections): Context['clock'] {
   return {
-    now: () => clock.now(),
-    checkZone: () => checkZone(system.env),
-    elapsed: () => clock.elapsed(),
-    random: () => clock.random(),
+    ...clock,
     sleep: (span) => clock.sleep(span, signal),
+    checkZone: () => checkZone(system.env),
+    serverNow: () => connections.serverNow(),
   };
 }
 
@@ -139,15 +111,13 @@ function services(
   accounts: Accounts,
   connections: Connections,
   { host: { clock }, signal }: RunParts,
-  code: ServiceCode,
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {
       const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
-      return loaded(code.licensing).licensingApi(open, clock.random);
+      return licensingApi(open, clock.random);
     },
     chat() {
-      const { chatApi, checkingPlaces } = loaded(code.chat);
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
         async (call) => (await open()).send(call),
@@ -157,11 +127,10 @@ function services(
     },
     servers: {
       presume: (limits) => connections.presume(limits),
-      licensingAs: (credential) =>
-        loaded(code.licensing).licensingApi(async () => connections.licensing(credential), clock.random),
+      licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
       chatAs(credential) {
         const { send, sendUnauthenticated } = connections.chat(credential);
-        return loaded(code.chat).chatApi(send, sendUnauthenticated);
+        return chatApi(send, sendUnauthenticated);
       },
       send: async (service) =>
         service === 'chat'

@@ -6,13 +6,6 @@ import { choiceField, countField, flagField, textField, type Fields, type Values
 import { rosterFormats } from '../schema/license.ts';
 import type { Disk, Services, Terminal } from './context.ts';
 
-export const whereOption = {
-  where: {
-    ...textField('COLUMN=VALUE', 'Only rows with VALUE in COLUMN'),
-    many: true,
-  },
-} as const satisfies Fields;
-
 export const rosterOptions = {
   input_format: choiceField(rosterFormats, 'FORMAT', 'csv, xlsx, ndjson or json (default: detected)'),
   sheet: {
@@ -28,7 +21,7 @@ export const rosterOptions = {
     many: true,
     rare: 'sheets',
   },
-  ...whereOption,
+  where: { ...textField('COLUMN=VALUE', 'Only rows with VALUE in COLUMN'), many: true },
 } as const satisfies Fields;
 
 /** Where the sheet is an option, --from FILE, its reading belongs to it. */

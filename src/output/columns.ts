@@ -66,33 +66,3 @@ export function cellText(value: unknown): string {
   if (typeof value === 'string') return value;
   return writeJson(value);
 }
-
-export type MessageText = (message: Readonly<Record<string, unknown>>) => string;
-
-type PeopleChoices = Pick<Presentation, 'show' | 'zoneMark'>;
-
-/** Reads values for people: dates in local time, messages as plain text; undefined: the value itself. */
-export function peopleReader({ show, zoneMark = () => '' }: PeopleChoices, messageText: MessageText | undefined) {
-  return (value: unknown, column: string, row: unknown): string | undefined => {
-    const { as: shape, keep } = rulesOf(show, column) ?? {};
-    if (shape === 'message' && messageText) return messageText(asObject(row, show) ?? {});
-    const moment = keep === 'whole' ? undefined : momentOf(value, shape);
-    return moment && `${localText(moment)}${zoneMark()}`;
-  };
-}
-
-/** The moment of a text of RFC 3339 with time and offset, or of seconds; undefined for any other value. */
-function momentOf(value: unknown, shape: string | undefined): Date | undefined {
-  const seconds = shape === 'seconds' && typeof value === 'number' ? value * 1000 : NaN;
-  const date = new Date(typeof value === 'string' && rfc3339.test(value) ? value : seconds);
-  return Number.isNaN(date.getTime()) ? undefined : date;
-}
-
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
-/** As `2026-03-01 13:05` in the reader's zone, by Date: a formatter takes 10 ms to make. */
-function localText(date: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}

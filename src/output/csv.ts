@@ -1,12 +1,13 @@
 import { stringify } from 'csv-stringify/sync';
 import { withoutFormula } from '../core/spreadsheet.ts';
-import { cellText, peopleReader, type MessageText } from './columns.ts';
+import { cellText } from './columns.ts';
+import { peopleReader } from './people.ts';
 import { lineBreak, plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
 /** RFC 4180 with the line ends of Unix. */
-export function csv(choices: CsvChoices): Formatter {
+export function csv(choices: RecordChoices): Formatter {
   const write = (cells: readonly unknown[]): string =>
     line(
       cells.map((value) => cellOf(value, choices)),
@@ -17,7 +18,7 @@ export function csv(choices: CsvChoices): Formatter {
 }
 
 /** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel that it is UTF-8. */
-export function excel(choices: CsvChoices, separator: Separator, messageText?: MessageText): Formatter {
+export async function excel(choices: Presentation, separator: Separator): Promise<Formatter> {
   // A terminal gets no sign that it would obey.
   const lineEnd = choices.terminal ? '\n' : '\r\n';
   let mark = choices.terminal ? '' : '\uFEFF';
@@ -30,15 +31,14 @@ export function excel(choices: CsvChoices, separator: Separator, messageText?: M
     mark = '';
     return text;
   };
-  return records(choices, write, peopleReader(choices, messageText));
+  return records(choices, write, await peopleReader(choices));
 }
 
 type RecordCell = string | number | bigint;
-type CsvChoices = RecordChoices & Pick<Presentation, 'terminal'>;
 export type Separator = ',' | ';';
 
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */
-function cellOf(value: unknown, { terminal }: CsvChoices): RecordCell {
+function cellOf(value: unknown, { terminal }: RecordChoices): RecordCell {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   return terminal ? plainLines(cellText(value)) : cellText(value);
 }

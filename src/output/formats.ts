@@ -1,6 +1,6 @@
 import { writeJson } from '../core/json.ts';
 import { namesIn } from '../core/table-names.ts';
-import { asObject, rulesOf, showsMessages } from './columns.ts';
+import { asObject, rulesOf } from './columns.ts';
 import type { Separator } from './csv.ts';
 import { joinTexts } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
@@ -11,16 +11,7 @@ export const formats = {
   table: {
     general: true,
     forPeople: true,
-    load: async (presentation) => {
-      const { show, color, terminal } = presentation;
-      const paint = color ? await import('./paint.ts') : undefined;
-      return (await import('./table.ts')).table(presentation, {
-        bold: paint?.painter(1).bold,
-        paintOf: paint?.statusPaint,
-        fold: terminal ? (await import('./wrap.ts')).fold : undefined,
-        messageText: showsMessages(show) ? (await import('./messages/conversation.ts')).messageText() : undefined,
-      });
-    },
+    load: async (presentation) => (await import('./table.ts')).table(presentation),
   },
   json: jsonFormat(json),
   ndjson: jsonFormat(ndjson),
@@ -61,11 +52,7 @@ function jsonFormat(write: typeof json) {
 }
 
 function excelFormat(separator: Separator) {
-  const load = async (presentation: Presentation) => {
-    const isText = showsMessages(presentation.show);
-    const text = isText ? (await import('./messages/conversation.ts')).messageText() : undefined;
-    return (await import('./csv.ts')).excel(presentation, separator, text);
-  };
+  const load = async (presentation: Presentation) => (await import('./csv.ts')).excel(presentation, separator);
   return { general: true, load } as const;
 }
 

@@ -1,21 +1,13 @@
-import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
+import { asObject, columnsOf, cellsOf, cellText, rulesOf } from './columns.ts';
 import { arrange, columnSizes, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
+import { peopleReader, type PeopleReader } from './people.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { plain } from './plain.ts';
 import { displayWidth, shorten } from './width.ts';
 
 const decidingRows = 200;
 
-/** Parts of heavier modules; absent where the presentation does not need them. */
-interface TableParts {
-  readonly bold?: ((text: string) => string) | undefined;
-  readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
-  /** The text of a message, for a column that shows messages. */
-  readonly messageText?: MessageText | undefined;
-  /** A line as lines of at most `room` columns, on a terminal. */
-  readonly fold?: Fold | undefined;
-}
-
+/** A line as lines of at most `room` columns, on a terminal. */
 type Fold = (text: string, room: number) => readonly string[];
 
 /** One way to draw the rows of a table, once its first rows are known. */
@@ -26,14 +18,13 @@ interface TableWriter {
 }
 
 /** Columns for people. In a terminal the first rows decide what is left out; elsewhere nothing is. */
-export function table(
-  presentation: Presentation,
-  { messageText, bold, paintOf, fold = (text) => [text] }: TableParts,
-): Formatter {
-  const { show, terminal, header } = presentation;
-  const read = cellReader(presentation, messageText, paintOf);
+export async function table(presentation: Presentation): Promise<Formatter> {
+  const { show, terminal, header, color } = presentation;
+  const paint = color ? await import('./paint.ts') : undefined;
+  const fold: Fold = terminal ? (await import('./wrap.ts')).fold : (text) => [text];
+  const read = cellReader(presentation, await peopleReader(presentation), paint?.statusPaint);
   const headOf = (columns: readonly string[]): readonly Cell[] =>
-    header ? columns.map((name) => ({ ...cellOf(name), ...(bold && { paint: bold }) })) : [];
+    header ? columns.map((name) => ({ ...cellOf(name), paint: paint?.painter(1).bold })) : [];
   let columns: readonly string[] | undefined;
   let first: (readonly Cell[])[] = [];
   let writer: TableWriter | undefined;
@@ -174,12 +165,7 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
 }
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
-function cellReader(
-  { show, zoneMark }: Pick<Presentation, 'show' | 'zoneMark'>,
-  messageText: MessageText | undefined,
-  paintOf?: (status: string) => Cell['paint'],
-) {
-  const reader = peopleReader({ show, zoneMark }, messageText);
+function cellReader({ show }: Presentation, reader: PeopleReader, paintOf?: (status: string) => Cell['paint']) {
   const read = (value: unknown, column: string, row: unknown): Cell => {
     const { as: shape, empty = '' } = rulesOf(show, column) ?? {};
     const shown = reader(value, column, row);

@@ -1,6 +1,7 @@
 import { tsvCell } from '../core/tsv.ts';
 import { writeJson } from '../core/json.ts';
-import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, type peopleReader } from './columns.ts';
+import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf } from './columns.ts';
+import type { PeopleReader } from './people.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
 
@@ -13,13 +14,13 @@ export function tsv(presentation: Presentation): Formatter {
   return records(presentation, (cells) => `${cells.map(cell).join('\t')}\n`);
 }
 
-export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
+export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header' | 'terminal'>;
 
 /** A formatter of one record a row below a header (csv, tsv). A list without rows still shows a known header. */
 export function records(
   choices: RecordChoices,
   write: (cells: readonly unknown[]) => string,
-  reader?: ReturnType<typeof peopleReader>,
+  reader?: PeopleReader,
 ): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;

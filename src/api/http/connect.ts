@@ -36,7 +36,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });
     }
     if (step === 'wait') {
-      const asked = askedBy(answer, clock);
+      const asked = answer && askedBy(answer, clock.now());
       const wait = rateLimitWait(asked, rateLimits, clock.random());
       rateLimits += 1;
       waited += wait;
@@ -51,7 +51,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
-    const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock) : undefined;
+    const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock.now()) : undefined;
     const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
     if (asked !== undefined && wait !== undefined && retries < connection.retries) {
       waited += wait;

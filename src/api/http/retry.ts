@@ -40,28 +40,26 @@ export function rateLimitWait(asked: Milliseconds | undefined, attempt: number, 
 /** The longest wait for a 429 where the command has no deadline (docs/apis.md, Rate limits). */
 export const longestRateLimit: Milliseconds = 120_000;
 
-/** The wait that an answer asks for, the longer of body and header (docs/apis.md, Rate limits); undefined for none. */
-export function retryAfter(body: unknown, header: unknown, now: Milliseconds): Milliseconds | undefined {
+/**
+ * The wait that an answer asks for, the longer of body and header (docs/apis.md, Rate limits); undefined for none. A
+ * date counts from that of the answer itself.
+ */
+export function askedBy({ body, headers }: Pick<Answer, 'body' | 'headers'>, now: Milliseconds) {
   const spoken = isObject(body) ? body['retry-after'] : undefined;
-  const asked = [secondsOf(spoken, now), secondsOf(header, now)].filter((span) => span !== undefined);
+  const answered = dateOf(headers) ?? now;
+  const asked = [spoken, headers['retry-after']].flatMap((value) => spanOf(value, answered) ?? []);
   return asked.length === 0 ? undefined : Math.max(...asked);
 }
 
 /** Longer than any server means. */
 const longestAsked: Milliseconds = 366 * 86_400_000;
 
-function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
+function spanOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   const span = typeof value === 'number' ? value : /^\d+(\.\d*)?$|^\.\d+$/.test(text) ? Number(text) : NaN;
   if (span >= 0 && value !== Infinity) return Math.min(longestAsked, Math.ceil(span * 1000));
   const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/** What the server asks to wait; a date counts from that of its own response. */
-export function askedBy(answer: Answer | undefined, { now }: Pick<Clock, 'now'>): Milliseconds | undefined {
-  if (answer === undefined) return undefined;
-  return retryAfter(answer.body, answer.headers['retry-after'], dateOf(answer.headers) ?? now());
 }
 
 /** A wait that is not begun. */

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  backoff,
-  rateLimitWait,
-  nextStep,
-  retryAfter,
-  type NextStep,
-  type Repeat,
-} from '../../../src/api/http/retry.ts';
+import { askedBy, backoff, rateLimitWait, nextStep, type NextStep, type Repeat } from '../../../src/api/http/retry.ts';
 import { connectError, endingOf, sentError, type AttemptEnding } from '../../../src/api/http/transport-error.ts';
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code });
@@ -71,7 +64,9 @@ describe('the wait that an answer asks for', () => {
     ['text', undefined, undefined],
     [null, undefined, undefined],
     [[], undefined, undefined],
-  ])('%j and header %j: %j ms', (body, header, span) => expect(retryAfter(body, header, now)).toBe(span));
+  ])('%j and header %j: %j ms', (body, header, span) =>
+    expect(askedBy({ body, headers: { 'retry-after': header } }, now)).toBe(span),
+  );
 
   test('is at least what was asked for, and never less than a second where nothing was', () => {
     fc.assert(
