@@ -6,7 +6,7 @@ import { licensingApi } from '../api/licensing/licensing.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
+import type { Context, Accounts, Disk, Invocation, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory, RunLedgers, runNames } from '../jobs/license/run-ledgers.ts';
@@ -27,7 +27,7 @@ export function openSession(
   checkFields: Context['checkFields'],
   aim: 'read' | 'write',
 ) {
-  const { host, options, messages, signal, again } = running;
+  const { host, messages, signal } = running;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
   const unfinished: (() => Promise<void>)[] = [];
@@ -47,11 +47,7 @@ export function openSession(
     () => ledgers.unanswered(),
   );
   const context: Context = {
-    options,
-    signal,
-    again,
-    checkFields,
-    program,
+    ...invocationOf(running, checkFields),
     ...accounts,
     ...services(accounts, connections, running),
     sandbox: () => sandboxControl(running),
@@ -83,10 +79,18 @@ export function openSession(
   };
 }
 
-const program: Context['program'] = {
-  saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
-  surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
-};
+function invocationOf({ options, signal, again }: RunParts, checkFields: Context['checkFields']): Invocation {
+  return {
+    options,
+    signal,
+    again,
+    checkFields,
+    program: {
+      saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
+      surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
+    },
+  };
+}
 
 function clockOf({ host: { clock, system }, signal }: RunParts, connections: Connections): Context['clock'] {
   return {
