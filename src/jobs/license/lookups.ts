@@ -84,12 +84,13 @@ export class Lookups {
    * Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows, and no
    * other user of the run was shown with it.
    */
-  async whyNoKey({ remote_user, app_code }: LicenseUser, license: License): Promise<Failure | undefined> {
+  async whyNoKey(user: LicenseUser, license: License, places = anyPlace): Promise<Failure | undefined> {
+    const { remote_user, app_code } = user;
     const { key } = license;
     if (key === undefined || isMasked(key)) return noKey(remote_user, 'the server shows only a part of its key');
-    const other = await this.whyOther({ remote_user, app_code }, license);
+    const other = await this.whyOther(user, license);
     if (other) return other;
-    const view = async () => this.#viewListed({ remote_user, app_code }, license, key);
+    const view = async () => whyOtherKey(user, license, await this.viewAnswered(user, key, places));
     // Such a key says nothing of others.
     if (mayBeMasked(key)) return view();
     const first = this.#usersOfKeys.get(`${app_code} ${key}`) ?? remote_user;
@@ -102,25 +103,25 @@ export class Lookups {
     return failure;
   }
 
-  async #viewListed(user: LicenseUser, license: License, key: string): Promise<Failure | undefined> {
-    const shown = await this.viewAnswered(user, key);
-    if (shown.is !== 'not there') {
-      const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? user.remote_user);
-      if (listed === own) return undefined;
-      return noKey(user.remote_user, 'the value that the server lists is the key of another license');
-    }
-    const { failure } = shown;
-    if (failure.details.http?.status === 401) throw failure;
-    if (failure.kind === 'unavailable') return failure;
-    return noKey(user.remote_user, `the value that the server lists is not its key (${failure.message})`);
-  }
-
   #of(app_code: number): ApplicationLookups {
     const known = this.#applications.get(app_code);
     const application = known ?? new ApplicationLookups(app_code, this.#world);
     this.#applications.set(app_code, application);
     return application;
   }
+}
+
+/** Why a listed value is no key, by what a GET of it shows. @throws Failure auth */
+function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: AnsweredKey): Failure | undefined {
+  if (shown.is !== 'not there') {
+    const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? remote_user);
+    if (listed === own) return undefined;
+    return noKey(remote_user, 'the value that the server lists is the key of another license');
+  }
+  const { failure } = shown;
+  if (failure.details.http?.status === 401) throw failure;
+  if (failure.kind === 'unavailable') return failure;
+  return noKey(remote_user, `the value that the server lists is not its key (${failure.message})`);
 }
 
 function noKey(remote_user: string, why: string): Failure {

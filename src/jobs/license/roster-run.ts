@@ -1,6 +1,5 @@
 /** Applies a plan: the results of its rows in their order, on their way to history and reader. */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { KnownWrites } from '../../store/record/writes.ts';
@@ -9,8 +8,8 @@ import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
-import { recordedOf, type Plan, type PlannedRow } from './plan.ts';
-import { concludeCase, resultOf, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
+import { recordedOf, type Plan } from './plan.ts';
+import { concludeCase, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
 
 interface Applying extends GivePorts {
   readonly progress: WorkMessages['progress'];
@@ -38,16 +37,8 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
-    for (const planned of rows) {
-      const { row } = planned;
-      const license = unchangedIn(planned, recorded);
-      if (license) progress.step();
-      const ending = license ? report.unchanged(row, license) : report.ready.take(row);
-      const ended = await ending.catch((cause: unknown) => {
-        // What other rows were answered is reported all the same.
-        if (!(cause instanceof Failure)) throw cause;
-        state.stop(cause);
-      });
+    for (const { row } of rows) {
+      const ended = await report.ready.take(row);
       if (!ended) continue;
       outcomes.add(ended);
       yield ended.result;
@@ -65,19 +56,8 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   if (failure) throw failure;
 }
 
-/** Writes of earlier runs for rows that need no request. */
-type RecordedWrites = ReadonlyMap<LicenseFields, KnownWrites>;
-
-/** The license of a row that needs neither a request nor a record, as most rows of a roster that is applied again. */
-function unchangedIn({ row, step }: PlannedRow, recorded: RecordedWrites) {
-  const isRight = step.do === 'end' && 'licenses' in step && step.licenses?.length === 1 && !recorded.has(row);
-  return isRight ? step.license : undefined;
-}
-
-function* casesOf(rows: Plan['rows'], recorded: RecordedWrites): Generator<Case> {
-  for (const planned of rows) {
-    if (unchangedIn(planned, recorded)) continue;
-    const { row, seen, status } = planned;
+function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, KnownWrites>): Generator<Case> {
+  for (const { row, seen, status } of rows) {
     // A lookup for the plan is older than the lock.
     const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
     // Of a license that is as it should be, what is recorded is closed without a lock.
@@ -122,12 +102,6 @@ class RosterReport implements GiveReport {
     const creation = answerOf(one);
     if (!one.sent || !creation || this.#keys?.get(creation.license?.key ?? '') !== 'several') return one;
     return { ...one, sent: { ...one.sent, creation: { ...creation, license_is: 'of several users' } } };
-  }
-
-  /** The result of a row whose license is as it should be. */
-  async unchanged(asked: LicenseFields, license: License): Promise<RowEnd> {
-    const failure = await this.#ports.lookups.whyNoKey(asked, license);
-    return { result: resultOf(asked, 'unchanged', failure ? null : license, failure?.message), failure };
   }
 
   warnOfAccepted(): void {

@@ -7,25 +7,20 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { failuresByReason } from '../work/each.ts';
 import { answeredLicense, answerOf, type Case, type End, type Unmet } from './case.ts';
 import { failureOf, inWords, storedInWords } from './case-words.ts';
-import { fatalKinds } from './give-ports.ts';
+import { fatalKinds, type GivePorts } from './give-ports.ts';
 import type { LicenseHistory } from './history.ts';
-import type { Lookups } from './lookups.ts';
-
-interface ConcludePorts {
-  readonly lookups: Pick<Lookups, 'whyNoKey'>;
-  readonly history: Pick<LicenseHistory, 'record'>;
-  readonly warn: (text: string) => void;
-}
 
 /** The result of a case, and its failure: a license that is met, and whose key cannot be printed, has one too. */
-export async function concludeCase(one: Case, end: End, { lookups, history, warn }: ConcludePorts): Promise<RowEnd> {
+export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
+  const { lookups, placesOf, history, warn } = ports;
   const { asked, last } = one;
   const [answered, own] = [answerOf(one)?.license, answeredLicense(one)];
   const unmet = unmetOf(end, own);
   let failure = unmet && failureOf(one, unmet);
   let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
   let warning = unmet ? undefined : warningOf(one, end);
-  const noKey = license && license.key !== answered?.key ? await lookups.whyNoKey(asked, license) : undefined;
+  const places = placesOf(asked.app_code);
+  const noKey = license && license.key !== answered?.key ? await lookups.whyNoKey(asked, license, places) : undefined;
   if (noKey && own && !unmet) [license, warning] = [own, undefined];
   else if (noKey) [license, failure] = [undefined, failure ?? noKey];
   if (warning !== undefined) warn(warning);
@@ -51,7 +46,7 @@ function warningOf(one: Case, end: End): string | undefined {
 }
 
 /** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
-async function recordEnd(one: Case, end: End, { record }: ConcludePorts['history']): Promise<void> {
+async function recordEnd(one: Case, end: End, { record }: LicenseHistory): Promise<void> {
   const { asked, sent } = one;
   if (end.outcome === 'failed' || !sent) return;
   const { remote_user, app_code, size_allowance } = asked;
