@@ -1,4 +1,3 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
@@ -14,7 +13,8 @@ import {
 } from '../../jobs/license/plan.ts';
 import { differencesTo, plannedRows } from '../../jobs/license/reviewed-plan.ts';
 import type { RowResult } from '../../jobs/license/row-results.ts';
-import { retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
+import { smallest } from '../../jobs/license/license-user.ts';
+import { retiredFields, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import {
@@ -29,6 +29,7 @@ import {
   type Job,
 } from './apply-plan.ts';
 import { askAbout, plannedChange, undoLine } from './change-in-plan.ts';
+import { changeOne } from './changed.ts';
 import { severalFailure } from './show.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
@@ -60,7 +61,7 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
     }
-    for await (const row of retireAll(missing, job, context.clock.now())) {
+    for await (const row of retireAll(missing, job, context)) {
       retired += 1;
       yield row;
     }
@@ -113,11 +114,16 @@ async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[]
 async function* retireAll(
   missing: readonly MissingUser[],
   { licensing, placesOf, history, signal }: Job,
-  now: Milliseconds,
+  context: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {
-  const retire = (user: MissingUser) => {
-    const [api, places] = [licensing(user.app_code), placesOf(user.app_code)];
-    return retireMissing(user, now, { api, places, history, signal });
+  const now = context.clock.now();
+  const retire = async ({ key, ...user }: MissingUser): Promise<RowResult<'retired'>> => {
+    const { app_code, remote_user } = user;
+    const change = { api: licensing(app_code), code: key, listed: { key, fields: { ...user } }, status: 'retired' };
+    const fieldsOf = () => retiredFields(remote_user, key, now);
+    const ports = { places: placesOf(app_code), history, signal, app_code };
+    const { before, ...license } = await changeOne({ ...change, fieldsOf }, ports, context);
+    return retiredRow(user, 'retired', license, Number(before.size_allowance ?? smallest));
   };
   try {
     yield* each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire);

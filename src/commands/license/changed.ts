@@ -2,7 +2,7 @@ import { keyOf, textOf, type EditedFields, type License } from '../../api/licens
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
-import { changeLicense, whileOwned, type LicenseChange } from '../../jobs/license/change-license.ts';
+import { changeLicense, whileOwned, type ChangePorts, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
@@ -55,26 +55,25 @@ interface NamedChange {
 /** Changes one license, or says what a dry run would change. @throws Failure */
 export async function changeOne(
   { listed, ...change }: NamedChange,
-  changing: Changing,
+  ports: ChangePorts & { readonly app_code: number },
   { options }: Invocation,
 ): Promise<ChangedLicense> {
   const { api, code, fieldsOf, status, method = 'PATCH', check } = change;
   const known = listed ?? (await view(change));
   const fields = fieldsOf(known, code);
   if (isAsAsked(known, fields)) return unchanged(known, fields);
-  const users = usersOf(known, fields, changing.app_code);
+  const users = usersOf(known, fields, ports.app_code);
   const [, given] = users;
   if (options.dry_run) {
     if (given) await check?.(given);
     const request = api.update(code, fields, { method });
     return dryChange({ found: known, code, fields, status }, request);
   }
-  return whileOwned(users, textOf(known, 'remote_user'), code, { api, ...changing }, async (found) => {
+  return whileOwned(users, textOf(known, 'remote_user'), code, api, ports.places, async (found) => {
     const after = fieldsOf(found, code);
     if (isAsAsked(found, after)) return unchanged(found, after);
     if (given) await check?.(given);
-    const asked = { users, found: { ...found, key: code }, fields: after, method };
-    const license = await changeLicense(asked, { ...changing, api });
+    const license = await changeLicense({ api, users, found: { ...found, key: code }, fields: after, method }, ports);
     return { ...license, before: changedFrom(found, after), after, status };
   });
 }

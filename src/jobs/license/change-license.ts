@@ -9,6 +9,7 @@ import type { Places, Sent } from './places.ts';
 
 /** A change of one license, whose users are locked. */
 export interface LicenseChange {
+  readonly api: LicensingApi;
   /** The user of the license, and the one that the change gives it. */
   readonly users: readonly UserName[];
   readonly found: License;
@@ -17,9 +18,8 @@ export interface LicenseChange {
 }
 
 export interface ChangePorts {
-  readonly api: Pick<LicensingApi, 'update' | 'view'>;
   readonly places: Places;
-  readonly history: Pick<LicenseHistory, 'record'>;
+  readonly history: LicenseHistory;
   readonly signal: AbortSignal;
 }
 
@@ -51,8 +51,8 @@ function isRefusal(cause: unknown): boolean {
 }
 
 async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {
-  const { found, fields, users } = change;
-  const { api, places, signal } = ports;
+  const { api, found, fields, users } = change;
+  const { places, signal } = ports;
   const { settle, retries, elapsed } = places.world;
   const [code, size_allowance] = [keyOf(found), fields.size_allowance];
   let shown: License | undefined;
@@ -70,7 +70,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   };
   for (let unanswered = 0; ; unanswered += 1) {
     const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
-    const { id, value, lost } = await places.send(users, asked, (attempt) => send(change, ports, attempt));
+    const { id, value, lost } = await places.send(users, asked, (attempt) => send(change, signal, attempt));
     if (!lost) await places.store.recorded(id);
     if (!(value instanceof Failure)) return value;
     if (!lost) throw value;
@@ -96,11 +96,11 @@ function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answ
 /** Undefined of `end`: the request may have been sent. @throws Failure of a request that changed nothing */
 async function send(
   change: LicenseChange,
-  { api, signal }: ChangePorts,
+  signal: AbortSignal,
   attempt: () => Promise<void>,
 ): Promise<Sent<License | Failure>> {
   try {
-    const { found, fields, method } = change;
+    const { api, found, fields, method } = change;
     return { value: await api.update(keyOf(found), fields, { method, found, attempt }), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
@@ -124,7 +124,8 @@ export async function whileOwned<T>(
   users: readonly UserName[],
   user: string | undefined,
   code: string,
-  { api, places }: Pick<ChangePorts, 'api' | 'places'>,
+  api: LicensingApi,
+  places: Places,
   work: (found: License) => Promise<T>,
 ): Promise<T> {
   const { store, world } = places;

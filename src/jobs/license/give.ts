@@ -148,8 +148,8 @@ export class Giving {
     if (found && sizeOf(found) !== sizeOf(listed))
       throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);
     await this.#closeShown(one, licenses);
-    const change = { users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
-    const license = await changeLicense(change, { api, places, history, signal });
+    const change = { api, users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
+    const license = await changeLicense(change, { places, history, signal });
     return { ...one, last: { event: 'resized', license, listed } };
   }
 

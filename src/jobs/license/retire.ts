@@ -3,7 +3,6 @@ import { likenessOfApp } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-import { changeLicense, whileOwned, type ChangePorts } from './change-license.ts';
 import { nameIndex } from './listed-users.ts';
 import { groupBy, isRetired, smallest } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
@@ -61,20 +60,6 @@ export async function missingUsers(
     }
   }
   return { missing: [...missing.values()], similar: [...similar.values()], active: active.size };
-}
-
-/** Retires the license if it is still of that user. @throws Failure rejected if somebody changed it, or as a change */
-export async function retireMissing(
-  { key, ...user }: MissingUser,
-  now: number,
-  ports: ChangePorts,
-): Promise<RowResult<'retired'>> {
-  const { app_code } = user;
-  const fields = retiredFields(user.remote_user, key, now);
-  const users = [user, { remote_user: fields.remote_user, app_code }];
-  return whileOwned(users, user.remote_user, key, ports, async (found) =>
-    retiredRow(user, 'retired', await changeLicense({ users, found, fields }, ports), sizeOf(found)),
-  );
 }
 
 export function retiredRow<S>(

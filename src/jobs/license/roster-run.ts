@@ -1,6 +1,6 @@
 /** Applies a plan: the results of its rows in their order, on their way to history and reader. */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import { Failure } from '../../core/failure.ts';
+import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { KnownWrites } from '../../store/record/writes.ts';
 import { resultsInOrder } from '../work/pool.ts';
