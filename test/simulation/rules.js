@@ -230,7 +230,7 @@ export const rules = [
       'false',
     ],
   ]),
-  ...inFile('ledger', 'store/record/creations.ts', [
+  ...inFile('ledger', 'store/record/history.ts', [
     ['what other computers created is known', 'const entries = await place.told(user);', 'const entries = [];'],
   ]),
   ...inFile('ledger', 'store/record/joined-writes.ts', [
@@ -294,8 +294,8 @@ export const rules = [
   ...inFile('rosters', 'store/record/run-record.ts', [
     [
       'a user is one of its application',
-      'const name = `${salt} ${app_code} ${remote_user}`;',
-      'const name = `${salt} ${remote_user}`;',
+      'exact: hashOf(`${salt} ${app_code} ${remote_user}`)',
+      'exact: hashOf(`${salt} ${remote_user}`)',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [

@@ -71,7 +71,7 @@ export class RunLedgers {
       return account && { app_code, origin: identityOf(account), told };
     };
     const opened = once(async () => {
-      const { openCreations } = await import('../../store/record/creations.ts');
+      const { openCreations } = await import('../../store/record/history.ts');
       return openCreations(host.system, users, placeOf);
     });
     return async (app_code, user) => (await opened())(app_code, user);

@@ -47,7 +47,6 @@ export async function withLock<T>(path: string, host: Surroundings, work: () => 
 export async function acquireLock(path: string, host: Surroundings, patience: Patience = {}) {
   const { clock } = host;
   const end = clock.elapsed() + (patience.wait ?? 30_000);
-  let said = false;
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
     const lock = await tryLock(path, host);
@@ -58,8 +57,7 @@ export async function acquireLock(path: string, host: Surroundings, patience: Pa
         hint: remedy(holder, lock.path),
       });
     }
-    if (!said) patience.waiting?.(holder.name);
-    said = true;
+    if (round === 0) patience.waiting?.(holder.name);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }

@@ -158,9 +158,7 @@ class RunFiles implements WritePlace {
     const { json, isWhole } = lineIn(bytes.toString('utf8', 0, size - 1));
     const head = json?.value;
     if (!isWhole || !isHead(head)) throw damagedAt(this.#pathOf(token), 'it does not begin as a record of writes');
-    const record = new RunRecord(token, head);
-    record.isGone = this.#others.get(token)?.record.isGone ?? false;
-    return { record, owner: head.owner, inode, size };
+    return { record: new RunRecord(token, head), owner: head.owner, inode, size };
   }
 
   /** Where the end of a write may be missing, its user stays locked until this process has ended. */
@@ -194,7 +192,7 @@ class RunFiles implements WritePlace {
       if (record.isNeeded(now)) await writePrivate(path, textOf(file));
       else await remove(path);
     });
-    await this.#readOne(token);
+    this.#others.delete(token);
   }
 
   async close(left: ReadonlySet<number>): Promise<void> {

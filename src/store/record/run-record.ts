@@ -202,18 +202,11 @@ export function openFirstsIn(records: readonly RunRecord[], now: Milliseconds) {
   });
 }
 
-/** A row asks five times for the hashes of its user, which take 3 % of its time. */
-const recent = new Map<string, UserHashes>();
-
 export function hashesOf(salt: string, { app_code, remote_user }: UserName): UserHashes {
-  const name = `${salt} ${app_code} ${remote_user}`;
-  const hashes = recent.get(name) ?? {
-    exact: hashOf(name),
+  return {
+    exact: hashOf(`${salt} ${app_code} ${remote_user}`),
     folded: hashOf(`${salt} ${app_code} folded ${foldName(remote_user)}`),
   };
-  if (recent.size >= 100) recent.clear();
-  recent.set(name, hashes);
-  return hashes;
 }
 
 /** Made of its bytes: a slice of the whole hash would keep all of it in memory. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCreations } from '../../../src/store/record/creations.ts';
-import { openHistory } from '../../../src/store/record/history.ts';
+import { openCreations, openHistory } from '../../../src/store/record/history.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { place } from '../place.ts';
 
