@@ -225,7 +225,6 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
   const files = sources.filter(({ text }) => reading.test(text)).map(({ name }) => name);
   expect(files, 'read files of users with core/read.ts or store/disk').toEqual([
     'cli/completion/complete.ts',
-    'cli/launch/code-cache.ts',
     'cli/launch/launch.ts',
     'cli/process.ts',
     'core/read.ts',

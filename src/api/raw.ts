@@ -1,15 +1,16 @@
-import { Failure } from '../core/failure.ts';
+import { Failure, unless, usage } from '../core/failure.ts';
 import { accept } from './chat/chat-answer.ts';
 import { type Answer, incompleteAfter, isSuccess, unconfirmed } from './http/answer.ts';
 import type { Call, Parameters, Path, Send } from './http/call.ts';
-import { encodeParameters, shownParameters } from './http/request.ts';
+import { encodeParameters, joined, path, shownParameters } from './http/request.ts';
 import { refuse } from './licensing/license-answer.ts';
 import { pageEnd } from './licensing/page-end.ts';
-import { pathBelow, type Service, type TypedPath } from './raw-path.ts';
+
+export type Service = 'licensing' | 'chat';
 
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly at: Omit<TypedPath, 'query'>;
+  readonly at: { readonly path: Path; readonly isItem: boolean };
   readonly query: Parameters;
   readonly paginate?: boolean | undefined;
   readonly body?: Pick<Call, 'json' | 'form' | 'input'>;
@@ -36,7 +37,7 @@ export async function* sendRaw(service: Service, send: Send, request: RawRequest
       const answer: Answer = await send(callOf(service, next));
       yield answer;
       refuseStatus(service, next, answer);
-      next = paginate ? nextOf(service, next, answer) : undefined;
+      next = paginate ? nextOf(next, answer) : undefined;
       if (next && seen.has(placeOf(next))) throw endsEarly('the server names a next page that was read before', answer);
     } catch (cause) {
       throw seen.size === 1 ? cause : incompleteAfter(seen.size - 1, cause);
@@ -52,26 +53,22 @@ function endsEarly(message: string, { http }: Answer): Failure {
   return new Failure('incomplete', message, { http, retryable: false });
 }
 
-function nextOf(service: Service, request: RawRequest, answer: Answer): RawRequest | undefined {
+/** The request of a list's next page. Of a URL elsewhere the query counts: a proxy may hide host and folder. */
+function nextOf(request: RawRequest, answer: Answer): RawRequest | undefined {
   const { nextPath, next = nextPath, more } = pageEnd(answer);
   if (next === undefined) {
     if (more !== undefined) throw endsEarly(`the server has more rows, but names no URL for them: ${more}`, answer);
     return undefined;
   }
-  const { path, url } = addressOf(service, request, next, answer);
-  if (!path && url.search === '')
-    throw endsEarly('the server names a next page that is not below the URL of the profile', answer);
-  return { ...request, at: { ...request.at, path: path ?? request.at.path }, query: [...url.searchParams] };
-}
-
-/** Where a `next` leads: its path, below the profile's URL. A server behind a proxy may name another host or folder. */
-function addressOf(service: Service, { at }: RawRequest, next: string, { http }: Answer): { path?: Path; url: URL } {
-  const base = new URL(http.url.replace(/\?.*/, '').slice(0, -at.path.shown.length));
+  const { path: asked } = request.at;
+  const base = new URL(answer.http.url.replace(/\?.*/, '').slice(0, -asked.shown.length));
   const start = base.pathname.replace(/\/$/, '');
-  const url = new URL(next, new URL(start + at.path.sent, base));
+  const url = new URL(next, new URL(start + asked.sent, base));
   const isOurs = url.origin === base.origin && url.pathname.startsWith(start);
-  const path = isOurs ? pathBelow(service, url.pathname.slice(start.length)) : undefined;
-  return { url, ...(path && { path }) };
+  const below = isOurs ? pathBelow(url.pathname.slice(start.length)) : undefined;
+  if (!below && url.search === '')
+    throw endsEarly('the server names a next page that is not below the URL of the profile', answer);
+  return { ...request, at: { ...request.at, path: below ?? asked }, query: [...url.searchParams] };
 }
 
 function callOf(service: Service, { method, at, query, body }: RawRequest): Call {
@@ -97,4 +94,56 @@ function refuseStatus(service: Service, { method, at }: RawRequest, answer: Answ
     // Whoever answers with 5xx may have done the work before.
     throw unconfirmed(cause.message, { ...cause.details, hint: undefined, cause });
   }
+}
+
+const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
+
+/** With the prefix or without. @throws Failure usage for a path that leaves the server or the API, encoded or not */
+export function typedPath(service: Service, typed: string) {
+  const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
+  const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
+  if (!isPlain) throw outside(typed, service);
+  const below = place.replace(/^\//, '').replace(new RegExp(`^${prefixes[service]}/`), '');
+  const segments = below.replace(/\/$/, '').split('/').map(decode);
+  if (!segments.every((segment) => segment !== undefined)) throw outside(typed, service);
+  const [collection = '', ...others] = segments;
+  const pieces =
+    service === 'chat'
+      ? [path`/api/v1/${{ segments }}`]
+      : // What follows the collection may be a license code.
+        [path`/v1/${collection}`, ...others.map((value) => path`/${{ name: 'license_code', value }}`)];
+  return {
+    path: joined([...pieces, ...(below.endsWith('/') ? [path`/`] : [])]),
+    query: question === undefined ? [] : [...new URLSearchParams(search)],
+    isItem: segments.length > 1 || segments[0] === 'first-activation',
+  };
+}
+
+/** The path of a URL that a server names; undefined where it is not one of the API. */
+function pathBelow(pathname: string): Path | undefined {
+  return pathname.startsWith('/v1/') ? unless(Failure, () => typedPath('licensing', pathname).path) : undefined;
+}
+
+function outside(typed: string, service: Service): Error {
+  return usage(
+    `'${typed}' is not a path of the API`,
+    `Give a path below /${prefixes[service]}, such as ${service === 'chat' ? 'messages' : 'license/'}.`,
+  );
+}
+
+/** Undefined for a segment that a server or proxy may take for another path, decoded however often. */
+function decode(segment: string): string | undefined {
+  const readings: string[] = [];
+  let text = decodedOnce(segment);
+  while (text !== undefined && text !== readings.at(-1)) {
+    readings.push(text);
+    text = decodedOnce(text);
+  }
+  // Some servers cut parameters after a semicolon off a segment before they resolve `..`.
+  const climbs = readings.some((reading) => reading === '' || /^\.{1,2}(;|$)|[/\\\p{Cc}]/u.test(reading));
+  return climbs ? undefined : readings[0];
+}
+
+function decodedOnce(text: string): string | undefined {
+  return unless(URIError, () => decodeURIComponent(text));
 }

@@ -139,17 +139,9 @@ export function mistakeIn({ lacking, unknown }: LineParts, { words, options, giv
   const args = Object.entries(command?.args ?? {});
   const missing = args.find(([, { required }], at) => required && given[at] === undefined);
   if (missing) return usage(`${missing[1].placeholder ?? missing[0].toUpperCase()} is required`, form);
-  return usage(
-    `${line} takes ${countOf(args.length)}; ${given.length} ${given.length === 1 ? 'was' : 'were'} given`,
-    excess[line] ?? form,
-  );
+  const were = given.length === 1 ? 'was' : 'were';
+  return usage(`${line} takes ${countOf(args.length)}; ${given.length} ${were} given`, form);
 }
-
-/** Advice for an argument too many. */
-const excess: Readonly<Record<string, string>> = {
-  'chatelaine license list': "To match part of a name, write --match '*WORD*', for one user --remote-user U.",
-  'chatelaine archive pull': 'A channel or its link goes after --channel.',
-};
 
 function countOf(number: number): string {
   if (number === 0) return 'no argument';
@@ -175,13 +167,6 @@ const narrowing =
 /** Options of other tools, and of other commands. */
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
-  ...['sender', 'since', 'until', 'ids'].map(
-    (name) =>
-      [
-        `chatelaine topic delete --${name}`,
-        'The API deletes complete topics only, not messages by sender or time.',
-      ] as const,
-  ),
   ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
   ...'anchor channels dm-including has id ids in is limit mentions with'
     .split(' ')

@@ -1,6 +1,7 @@
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
+import { warnOnce } from '../core/failure.ts';
 import { openGate, openServerClock } from '../api/http/retry.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
 import { urlOf, variableOf, type Profile } from '../schema/profile.ts';
@@ -13,7 +14,9 @@ import type { RunParts } from './values.ts';
 /** Bytes; only an attached file may be longer. */
 const bodyLimit = 64 * 1024 * 1024;
 
-const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
+const exposed = 'others on the network can read the key and everything else that is sent';
+
+const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false, plan: undefined };
 
 /** What requests to an account's server have besides its key. */
 type Route = Pick<Holder & Profile, 'ca_file' | 'headers'>;
@@ -23,12 +26,14 @@ export class Connections {
   readonly #running: RunParts;
   readonly #shared;
   readonly #trusts = new Map<string | undefined, Connection['surroundings']>();
-  readonly #exposed = new Set<string>();
-  #hasWritten = false;
+  readonly #noteOnce: (text: string) => void;
+  /** A request that is not refused may have been processed, and be found by a lookup. */
+  hasWritten = false;
 
   /** @param plan takes the requests that a dry run does not send */
   constructor(running: RunParts, plan: (call: PlannedCall) => void, unanswered: () => void) {
     this.#running = running;
+    this.#noteOnce = warnOnce(running.messages.note);
     this.#shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
   }
 
@@ -48,7 +53,7 @@ export class Connections {
   }
 
   #unauthenticated(account: Route) {
-    return { ...this.#shared, ...nobody, plan: undefined, ...this.#routeOf(account) };
+    return { ...this.#shared, ...nobody, ...this.#routeOf(account) };
   }
 
   presume(limits: Required<Pick<RunParts['options'], 'retries' | 'timeout'>>): void {
@@ -56,16 +61,13 @@ export class Connections {
     this.#shared.timeout ??= limits.timeout;
   }
 
-  hasWritten(): boolean {
-    return this.#hasWritten;
-  }
-
   serverNow(): number | undefined {
     return this.#shared.serverNow();
   }
 
   #signedIn(credential: LicensingCredential | ChatCredential): Send {
-    this.#nameExposed(urlOf(credential));
+    const base = urlOf(credential);
+    if (isExposed(base)) this.#noteOnce(`${base} is not encrypted: ${exposed}`);
     return connect({
       ...this.#shared,
       ...this.#routeOf(credential),
@@ -73,7 +75,7 @@ export class Connections {
         this.#noteWrite(event);
         this.#shared.observe(event);
       },
-      base: urlOf(credential),
+      base,
       authorization: this.#running.redactor.watch(credential.key).framed((key) => {
         if (credential.kind === 'licensing') return `Token ${key}`;
         return `Basic ${Buffer.from(`${credential.email}:${key}`).toString('base64')}`;
@@ -84,11 +86,10 @@ export class Connections {
     });
   }
 
-  /** What is not refused may have been processed, and be found by a lookup. */
   #noteWrite(event: WireEvent): void {
     if (event.kind === 'answer')
-      this.#hasWritten ||= !event.isRead && (event.answer.status < 400 || isTrouble(event.answer.status));
-    this.#hasWritten ||= event.kind === 'failure' && event.method !== 'GET';
+      this.hasWritten ||= !event.isRead && (event.answer.status < 400 || isTrouble(event.answer.status));
+    this.hasWritten ||= event.kind === 'failure' && event.method !== 'GET';
   }
 
   #routeOf({ ca_file, headers = {} }: Route) {
@@ -98,13 +99,6 @@ export class Connections {
     this.#trusts.set(caFile, surroundings);
     Object.values(headers).forEach(this.#running.redactor.watch);
     return { surroundings, headers };
-  }
-
-  #nameExposed(url: string): void {
-    if (!isExposed(url) || this.#exposed.has(url)) return;
-    this.#exposed.add(url);
-    const open = 'others on the network can read the key and everything else that is sent';
-    this.#running.messages.note(`${url} is not encrypted: ${open}`);
   }
 }
 

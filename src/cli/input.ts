@@ -1,6 +1,6 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, labelled, systemReason, usage } from '../core/failure.ts';
-import type { ReadLimits } from '../core/read.ts';
+import { decodeText, readFileBytes, readStartText, readStreamBytes, type ReadLimits } from '../core/read.ts';
 import { namesInList } from '../core/tsv.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
@@ -21,7 +21,6 @@ const maxLineBytes = 64 * 1024;
 
 /** The bytes of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
 export async function readBytes(reading: InputParts, file: string): Promise<Buffer> {
-  const { readFileBytes, readStreamBytes } = await import('../core/read.ts');
   if (file !== '-') return readable(file, reading, (limits) => readFileBytes(file, limits));
   announce(reading);
   return readable(standardInput, reading, (limits) => readStreamBytes(reading.host.stdin, limits));
@@ -30,13 +29,11 @@ export async function readBytes(reading: InputParts, file: string): Promise<Buff
 /** The text of a file; `-` is standard input. @throws as readBytes, and Failure usage for what is not UTF-8 */
 export async function readInputText(reading: InputParts, file: string): Promise<string> {
   const bytes = await readBytes(reading, file);
-  const { decodeText } = await import('../core/read.ts');
   return labelled(file === '-' ? standardInput : file, () => decodeText(bytes));
 }
 
 /** The first line of standard input; what follows is not read. @throws Failure usage, or the signal's reason */
 export async function readInputLine(reading: InputParts): Promise<string> {
-  const { readStartText } = await import('../core/read.ts');
   announce(reading);
   const text = await readable(standardInput, reading, ({ signal }) =>
     readStartText(reading.host.stdin, { signal, maxBytes: maxLineBytes }),

@@ -33,7 +33,8 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
     lastCount = done;
-    if (isTerminal) messages.status(drawn(text(), stderr.columns ?? 80));
+    // A line that wraps could not be taken back; a terminal may have no width.
+    if (isTerminal) messages.status(text().slice(0, (stderr.columns || 80) - 1));
     else messages.say(text());
   };
   return {
@@ -46,9 +47,4 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
       lastCount = undefined;
     },
   };
-}
-
-/** A line that wraps could not be taken back; a terminal may have no width. */
-function drawn(words: string, columns: number): string {
-  return columns > 1 ? words.slice(0, columns - 1) : words;
 }

@@ -132,11 +132,7 @@ function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'o
     if (!isRows(outcome)) return printOne(await outcome);
     if (result !== 'one')
       return writeResult({ many: open.length > 0 ? checked(outcome) : outcome }, presentation, sink);
-    let isFirst = true;
-    for await (const row of outcome) {
-      if (isFirst) await printOne(row);
-      isFirst = false;
-    }
+    for await (const row of outcome) await printOne(row);
   };
 }
 

@@ -68,7 +68,7 @@ export function openSession(
   return {
     context,
     planned,
-    hasWritten: () => connections.hasWritten(),
+    hasWritten: () => connections.hasWritten,
     concluded,
     /** The last lines of the run. */
     conclusions: () => conclusionsWith(concluded, aim === 'write' ? accounts.accounts.places() : []),

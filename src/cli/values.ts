@@ -100,11 +100,6 @@ export function readGlobals(
     const texts = typedFor(name, field, typed);
     // An alias or wrapper has options that a line changes; which account is meant is not for the last to say.
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
-    if (name === 'output' && formats.includes('text') && text === 'html')
-      throw usage(
-        `${label}: messages fetch cannot write html`,
-        `Use archive pull, then archive export DIR -o html --to FILE`,
-      );
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];
   });

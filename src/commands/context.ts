@@ -3,7 +3,7 @@ import type { Values } from '../schema/field.ts';
 import type { ChatApi } from '../api/chat/chat.ts';
 import type { Send } from '../api/http/call.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
-import type { Service } from '../api/raw-path.ts';
+import type { Service } from '../api/raw.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import type { Secrets } from '../store/account/secrets.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';

@@ -4,13 +4,8 @@ import { type Field, type Fields, readField } from './field.ts';
 import { suggestion } from './nearest.ts';
 import { settings } from './settings.ts';
 
-interface SettingField {
-  readonly name: string;
-  readonly field: Field;
-}
-
 /** Settings whose name, values or help contain every one of the words, in the order of the table. */
-export function settingsMatching(words: readonly string[]): SettingField[] {
+export function settingsMatching(words: readonly string[]) {
   const wanted = words.map((word) => searchable(word).trim());
   return Object.entries<Field>(settings).flatMap(([name, field]) => {
     const choices = field.kind === 'string' ? (field.choices ?? []) : [];
@@ -21,7 +16,7 @@ export function settingsMatching(words: readonly string[]): SettingField[] {
 }
 
 /** The setting of that name; dashes count as underscores. @throws Failure usage naming the nearest */
-export function settingNamed(typed: string): SettingField {
+export function settingNamed(typed: string) {
   const name = typed.replaceAll('-', '_');
   const field = settingField(name);
   if (field) return { name, field };

@@ -73,11 +73,6 @@ test.each([
   ['license list --trace=1', '--trace does not accept a value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],
-  [
-    'messages fetch -o html',
-    '--output: messages fetch cannot write html',
-    'Use archive pull, then archive export DIR -o html --to FILE',
-  ],
   ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
@@ -86,11 +81,6 @@ test.each([
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   ['archive export kitchen', '--output is required: ndjson, csv, text, html', 'See chatelaine archive export --help.'],
-  [
-    'topic delete general --sender ada',
-    'unknown option --sender',
-    'The API deletes complete topics only, not messages by sender or time.',
-  ],
   ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'ls',

@@ -93,8 +93,6 @@ test.each([
   ['view unpin inbox', 'Did you mean view hide?'],
   ['snippet delete 1', 'Did you mean snippet rm?'],
   ['license list --format json', 'Write -o FORMAT, as in -o json.'],
-  ['license list ada', "To match part of a name, write --match '*WORD*', for one user --remote-user U."],
-  ['archive pull kept general', 'A channel or its link goes after --channel.'],
   [
     'archive pull https://chat.example/#narrow/channel/1-general',
     'The folder comes first; name the channel with --channel.',

@@ -14,22 +14,14 @@ export interface Path {
 /** Names and texts of a query or form, in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
 
-interface TypedBody {
-  readonly bytes: Uint8Array;
-  /** `-` is standard input. */
-  readonly file: string;
-  readonly contentType: string;
-  readonly shown: string;
-}
-
 export interface Call {
   readonly method: Dispatcher.HttpMethod;
   readonly path: Path;
   readonly query?: Parameters;
   readonly json?: unknown;
   readonly form?: Parameters;
-  /** A body that is sent unchanged, in place of `json` and `form`. */
-  readonly input?: TypedBody | undefined;
+  /** A body that is sent unchanged, in place of `json` and `form`; its file may be `-`, standard input. */
+  readonly input?: Readonly<{ bytes: Uint8Array; file: string; contentType: string; shown: string }> | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
   /**

@@ -1,7 +1,6 @@
 import { type Answer, isSuccess } from '../../api/http/answer.ts';
 import type { Parameters } from '../../api/http/call.ts';
-import { typedPath, type Service } from '../../api/raw-path.ts';
-import { inputBody, sendRaw, type RawRequest } from '../../api/raw.ts';
+import { inputBody, sendRaw, typedPath, type RawRequest, type Service } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { jsonIn, parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, type Fields, type Values } from '../../schema/field.ts';

@@ -8,12 +8,6 @@ import { nearRows } from '../topic/find-channel.ts';
 
 const builtIn: readonly string[] = builtInViews;
 
-/** `ignored`: what the server did not take. */
-interface ChangedView {
-  readonly ignored: readonly string[];
-  readonly status: 'renamed' | 'unchanged';
-}
-
 /** Pins or hides a view; a built-in one without a row on the server is made, and `made` called. */
 export async function pinView(
   chat: ChatApi,
@@ -44,10 +38,10 @@ export async function pinView(
 
 /**
  * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename
- * (docs/apis.md, Navigation views).
+ * (docs/apis.md, Navigation views). `ignored`: what the server did not take.
  * @throws Failure unknown where no list shows it; rejected naming the view that has the name
  */
-export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<ChangedView> {
+export async function renameView(chat: ChatApi, fragment: string, change: ViewChange) {
   try {
     const { ignored } = await chat.updateView(fragment, change);
     return { ignored, status: 'renamed' };

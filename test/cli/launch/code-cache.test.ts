@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { openCodeCache } from '../../../src/cli/launch/code-cache.ts';
+import { openCodeCache } from '../../../src/cli/launch/launch.ts';
 import { needs } from '../../helpers/needs.ts';
 
 const name = '1.0-abc.v8-11-x64';

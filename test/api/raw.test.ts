@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { typedPath } from '../../src/api/raw-path.ts';
+import { typedPath } from '../../src/api/raw.ts';
 
 test.each([
   ['licensing', 'license/', '/v1/license/', '/v1/license/'],
