@@ -29,6 +29,22 @@ export function formsOf(name: string): readonly string[] {
   return [lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)];
 }
 
+/** Letters of new names that a server was seen to keep: it does not change all of them to the other case. */
+export class KeptLetters {
+  #hasCapitals = false;
+  #hasSmall = false;
+
+  learn(name: string): void {
+    this.#hasCapitals ||= /\p{Lu}/u.test(name);
+    this.#hasSmall ||= /\p{Ll}/u.test(name);
+  }
+
+  /** The spellings in which it may keep a name, for all that is known. */
+  formsOf(name: string): readonly string[] {
+    return [...(this.#hasCapitals ? [] : [name.toLowerCase()]), ...(this.#hasSmall ? [] : [name.toUpperCase()])];
+  }
+}
+
 /** The name without its domain. */
 export function partsOf(name: string): readonly string[] {
   return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];

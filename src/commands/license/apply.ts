@@ -114,7 +114,7 @@ export default command({
       licensing,
       lookups,
       concurrency,
-      names: 'given',
+      names: 'kept forms',
       creations: context.ledgers.creations(accountOf, users),
       several: new Map(),
       state: new RunState(context.signal),

@@ -5,7 +5,7 @@
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
+import { formsOf, isLonger, KeptLetters, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -39,8 +39,11 @@ export type LookupResult =
 /** `sentAt`: when the request, or the first one of the list, was sent, on the clock `elapsed`. */
 export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 
-/** Which spellings of a name are looked up where the given one shows nothing. */
-export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
+/**
+ * Which spellings of a name are looked up where the given one shows nothing. `kept forms`: those in which the server
+ * may keep names, by the letters of those that it was seen to keep.
+ */
+export type LookedUpNames = 'given' | 'kept forms' | 'all forms' | 'all forms and parts';
 
 /** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
 export type LookupPlaces = Pick<Places, 'read' | 'look'>;
@@ -84,6 +87,7 @@ export class ApplicationLookups {
   readonly #listed = new Set<number>();
   /** A list without a total was known to be whole: one that has grown to a round number is, too. */
   #isKnownWhole = false;
+  readonly kept = new KeptLetters();
 
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
@@ -131,7 +135,8 @@ export class ApplicationLookups {
     }
     if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
-    const forms = names === 'given' || others.length > 0 ? [] : [...formsOf(user), ...parts];
+    const all = names === 'kept forms' ? this.kept.formsOf(user) : [...formsOf(user), ...parts];
+    const forms = names === 'given' || others.length > 0 ? [] : all;
     const asking = [...new Set(forms)].filter((form) => form !== user).map((form) => this.#storedAs(form));
     const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
     return { ...this.#judge([], near), sentAt };

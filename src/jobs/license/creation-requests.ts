@@ -76,6 +76,7 @@ export class CreationRequests {
     const step = nextStep(sent, rules);
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
+      if (!('storedAs' in step)) this.#ports.lookups.learnKept(sent.asked);
       const proved = this.#provedOf(sent.asked.app_code);
       for (const sign of [first, ...signsOf(sent.asked.remote_user)]) proved.add(sign);
     } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))

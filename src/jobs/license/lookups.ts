@@ -46,6 +46,11 @@ export class Lookups {
     return this.#of(app_code).lookUp(remote_user, names, places);
   }
 
+  /** The server keeps the name of a user as it was given. */
+  learnKept({ remote_user, app_code }: LicenseUser): void {
+    this.#of(app_code).kept.learn(remote_user);
+  }
+
   /** The list of all licenses is the lookup there, as far as is known; without a code, of any application. */
   isByList(app_code?: number): boolean {
     const all = app_code === undefined ? [...this.#applications.values()] : [this.#of(app_code)];

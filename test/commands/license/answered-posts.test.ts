@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import type { LicenseShape } from '../../helpers/license-shapes.ts';
+import { realClock } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
-import { licensingWorld } from '../../helpers/licensing-world.ts';
+import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 
 async function service(licenseShape: LicenseShape, fault?: string) {
   const { run, created, ...world } = await licensingWorld(licenseShape, fault);
@@ -62,6 +63,35 @@ test.each(sampleOf(2, respelled))(
     expect([posts(), made().length]).toEqual([1, 1]);
   },
 );
+
+test.each(['lower', 'upper'] as const)(
+  'two runs at once with two spellings, at a server that keeps names as %s: one license a user',
+  async (names) => {
+    const { run, made } = await licensingWorldOf(names);
+    const users = (spell: (name: string) => string): string => roster(...['ann', 'bea', 'cleo', 'dora'].map(spell));
+    const capital = (name: string): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}@x.org`;
+
+    const runs = [users(capital), users((name) => `${name}@X.org`)].map((sheet) => run(sheet));
+    const ended = await Promise.all(runs);
+
+    expect(
+      made()
+        .map(({ remote_user }) => remote_user.toLowerCase())
+        .sort(),
+    ).toEqual(['ann', 'bea', 'cleo', 'dora'].map((name) => `${name}@x.org`));
+    expect(Math.max(...ended.map(({ exitCode }) => exitCode))).toBe(8);
+  },
+);
+
+/** In the time of tests a run that waits for a user would take the other for one that has stopped. */
+async function licensingWorldOf(names: 'lower' | 'upper') {
+  const { run, created } = await licensingWorld({ ...exact, names }, '', { seed: seedOf(['Of BEFORE']) });
+  return {
+    run: (stdin: string) =>
+      run(['license', 'apply', '-', '-o', 'json', '--settle', '200ms'], { stdin, clock: realClock }),
+    made: created,
+  };
+}
 
 test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
   const { run, made, posts } = await service({ ...exact, names });
@@ -171,7 +201,7 @@ test('create warns of an open answer, and creates', async () => {
 test('a look that is not answered leaves the answer open: the key is printed, and the next run finds it', async () => {
   const { run, posts, made } = await service(
     { names: 'upper', write_shape: 'echo', filters: 'exact' },
-    'GET /*=502#6+2',
+    'GET /*=502#6+3',
   );
   const first = await run(['license', 'apply', '-', '-o', 'json'], roster('ada'));
   expect([first.exitCode, posts()]).toEqual([0, 1]);

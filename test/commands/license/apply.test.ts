@@ -414,12 +414,12 @@ describe('the plan', () => {
   });
 });
 
-test('ten new users: two lists, one lookup a creation, and one more for the first', async () => {
+test('ten new users: two lists, one lookup a creation, two more for the first, and capitals of those beside it', async () => {
   const { apply, log } = await service();
 
   expect((await apply('-y -q', csv(users(10)))).exitCode).toBe(0);
 
-  expect(log.filter(({ method }) => method === 'GET')).toHaveLength(2 + 10 + 1);
+  expect(log.filter(({ method }) => method === 'GET')).toHaveLength(2 + 10 + 2 + 3);
 });
 
 describe('faults', () => {
