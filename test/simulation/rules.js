@@ -287,8 +287,8 @@ export const rules = [
   ...inFile('rename', 'commands/license/changed.ts', [
     [
       'what is printed as changed was sent',
-      'const license = await changeLicense(asked, { ...changing, api });',
-      'const license = { ...found, fields: { ...found.fields, ...after } };',
+      'await changeLicense({ api, users, found: { ...found, key: code }, fields: after, method }, ports);',
+      '{ ...found, fields: { ...found.fields, ...after } };',
     ],
   ]),
   ...inFile('rosters', 'store/record/run-record.ts', [

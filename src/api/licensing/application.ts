@@ -4,10 +4,8 @@ import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
 import { likenessOfApp } from './likeness.ts';
 
-type ListApi = Pick<LicensingApi, 'list'>;
-
 /** @throws Failure auth where each license of a whole list has another code; an empty one proves nothing */
-export async function refuseOtherApplication(api: ListApi, app_code: number, remote_user?: string): Promise<void> {
+export async function refuseOtherApplication(api: LicensingApi, app_code: number, remote_user?: string): Promise<void> {
   try {
     for await (const license of listOfApplication(api, { remote_user }, app_code))
       if (otherCode(license, app_code) === undefined) return;
@@ -17,7 +15,12 @@ export async function refuseOtherApplication(api: ListApi, app_code: number, rem
 }
 
 /** Yields a list, then refuses a key of another application than the filter or else the credential (`own`) names. */
-export async function* listOfApplication(api: ListApi, filter: LicenseFilter, own?: number, extent: Extent = 'whole') {
+export async function* listOfApplication(
+  api: LicensingApi,
+  filter: LicenseFilter,
+  own?: number,
+  extent: Extent = 'whole',
+) {
   const app_code = filter.app_code ?? own;
   const codes = new Set<string | undefined>();
   for await (const license of api.list(filter, extent)) {

@@ -18,7 +18,7 @@ export interface LicenseFilter {
 export type Extent = 'whole' | 'part';
 
 /** A page, with what is known of the list up to it. */
-export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore' | 'answer'> {
+export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore'> {
   /** Licenses that no page before showed. */
   readonly rows: readonly License[];
   readonly place: number;
@@ -119,7 +119,7 @@ class ListSize {
     const isEven = this.#place > 1 && this.#isEven && length <= this.#first;
     const isCounted = this.#total > 0 && this.#total === this.received;
     const known = { place: this.#place, received: this.received, total: this.#total, pages };
-    return { ...known, answer, hasMore, hasNext: next !== undefined, isWhole: isCounted || isEven };
+    return { ...known, hasMore, hasNext: next !== undefined, isWhole: isCounted || isEven };
   }
 }
 

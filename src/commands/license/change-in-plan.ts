@@ -1,4 +1,3 @@
-import { notePlanned } from '../../api/http/call.ts';
 import { licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -55,22 +54,11 @@ export function plannedFrom(license: License, code: string, after: EditedFields,
 }
 
 /** The license as a change in a dry run would make it. */
-export async function dryChange(
-  { found, code, fields, status }: DryChange,
-  request: Promise<unknown> = Promise.resolve(),
-): Promise<ChangedLicense> {
-  await notePlanned(request);
+export function dryChange(found: License, code: string, fields: EditedFields, status: string): ChangedLicense {
   const before = changedFrom(found, fields);
   const planned = plannedFrom(found, code, fields, status);
   const after = { key: found.key, fields: { ...found.fields, ...fields } };
   return { ...after, before, after: fields, status: `would be ${status}`, planned };
-}
-
-interface DryChange {
-  readonly found: License;
-  readonly code: string;
-  readonly fields: EditedFields;
-  readonly status: string;
 }
 
 /** @throws Failure rejected where the server does not say it */

@@ -1,3 +1,4 @@
+import { notePlanned } from '../../api/http/call.ts';
 import { keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
@@ -66,8 +67,8 @@ export async function changeOne(
   const [, given] = users;
   if (options.dry_run) {
     if (given) await check?.(given);
-    const request = api.update(code, fields, { method });
-    return dryChange({ found: known, code, fields, status }, request);
+    await notePlanned(api.update(code, fields, { method }));
+    return dryChange(known, code, fields, status);
   }
   return whileOwned(users, textOf(known, 'remote_user'), code, api, ports.places, async (found) => {
     const after = fieldsOf(found, code);
@@ -171,9 +172,7 @@ export async function licensesOfUsers(
       (one) => one.origin === origin && one.remote_user_before === user && isGiven(user, one.remote_user),
     );
     for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
-      const found = await lookups.lookUp({ remote_user, app_code }, 'given');
-      if (found.shows === 'incomplete') throw found.failure;
-      for (const license of found.shows === 'licenses' ? found.licenses : [])
+      for (const license of await lookups.licensesOf({ remote_user, app_code }))
         if (remote_user === user || moved.some(({ license_code_end: end }) => end === keyOf(license).slice(-4)))
           chosen.set(keyOf(license), license);
     }

@@ -81,8 +81,7 @@ async function planOne(fields: LicenseFields, api: LicensingApi, giving: GivePor
     return { ...license, before: {}, status: 'unchanged' };
   } catch (cause) {
     if (!(cause instanceof Planned)) throw cause;
-    if (code !== undefined)
-      return dryChange({ found: await api.view(code), code, fields: { size_allowance }, status: 'resized' });
+    if (code !== undefined) return dryChange(await api.view(code), code, { size_allowance }, 'resized');
     const planned = { kind: 'create', user: remote_user, becomes: `size ${size_allowance}` } as const;
     return { key: undefined, fields: { ...fields }, before: {}, status: 'would be created', planned };
   }

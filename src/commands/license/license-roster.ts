@@ -2,7 +2,6 @@ import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
-import type { LookupResult } from '../../jobs/license/application-lookups.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import { userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
@@ -71,13 +70,15 @@ export async function* licensesOfSheet(
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
   const lookups = openLookups(licensing, { app_code: values.app_code }, context);
   const resultOf = users.length > fewUsers ? await lookups.list(users) : undefined;
-  const found = new Map<string, LookupResult>();
-  for (const user of users) found.set(userKey(user), resultOf?.(user) ?? (await lookups.lookUp(user, 'given')));
-  const licensesOf = (user: LicenseUser): readonly License[] => {
-    const result = found.get(userKey(user));
-    return result?.shows === 'licenses' ? result.licenses : [];
-  };
-  for (const user of users) if (licensesOf(user).length > 1) context.warn(severalWarning(user));
+  const found = new Map<string, readonly License[]>();
+  const licensesOf = (user: LicenseUser): readonly License[] => found.get(userKey(user)) ?? [];
+  let unknown: Failure | undefined;
+  for (const user of users) {
+    const result = resultOf?.(user) ?? (await lookups.lookUp(user, 'given'));
+    if (result.shows === 'licenses') found.set(userKey(user), result.licenses);
+    if (result.shows === 'incomplete') unknown ??= result.failure;
+    if (licensesOf(user).length > 1) context.warn(severalWarning(user));
+  }
   const shape = users.flatMap(licensesOf)[0]?.fields ?? {};
   const blank = Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
   let noKey: Failure | undefined;
@@ -87,11 +88,15 @@ export async function* licensesOfSheet(
     const failure = license && (await lookups.whyNoKey({ remote_user, app_code: code }, license));
     noKey ??= failure;
     const shown = failure ? undefined : license;
-    const fields = shown?.fields ?? { ...blank, remote_user, app_code: code, ...(license && sizeField(license)) };
+    const fields = shown?.fields ?? {
+      ...blank,
+      remote_user,
+      app_code: code,
+      ...(license && { size_allowance: sizeOf(license) ?? null }),
+    };
     yield { key: shown ? shown.key : '', fields: withOurs(fields, { ...others[index] }) };
   }
-  const unknown = [...found.values()].find(({ shows }) => shows === 'incomplete');
-  if (unknown?.shows === 'incomplete') throw unknown.failure;
+  if (unknown) throw unknown;
   if (noKey) throw noKey;
   const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
   if (without.length === 0) return;
@@ -110,10 +115,6 @@ const maxNamed = 20;
 
 /** More users are looked for in one list first. */
 const fewUsers = 20;
-
-function sizeField(license: License) {
-  return { size_allowance: sizeOf(license) ?? null };
-}
 
 export function keptColumns({
   rows,

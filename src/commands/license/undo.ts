@@ -116,13 +116,8 @@ async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['u
   const { app_code = 0, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
   const { size_allowance_before: size } = change;
   const user = userBefore(change);
-  const licensesOf = async (name: string): Promise<readonly License[]> => {
-    const found = await lookups.lookUp({ remote_user: name, app_code }, 'given');
-    if (found.shows === 'incomplete') throw found.failure;
-    return found.shows === 'licenses' ? found.licenses : [];
-  };
   const find = async (name: string, asSize = size_allowance): Promise<readonly License[]> =>
-    (await licensesOf(name)).filter(
+    (await lookups.licensesOf({ remote_user: name, app_code })).filter(
       (one) => (asSize === undefined || sizeOf(one) === asSize) && (end === undefined || one.key?.endsWith(end)),
     );
   if (app !== undefined) return `it was moved from application ${app}`;
@@ -133,7 +128,8 @@ async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['u
     const count = left ? others.length + 1 : 'no';
     return `${count} licenses of ${remote_user} are as the run left them`;
   }
-  if (user !== remote_user && (await licensesOf(user)).length > 0) return `'${user}' has another license now`;
+  if (user !== remote_user && (await lookups.licensesOf({ remote_user: user, app_code })).length > 0)
+    return `'${user}' has another license now`;
   const fields = {
     ...(user !== remote_user && { remote_user: user }),
     ...(size !== undefined && size !== size_allowance && { size_allowance: size }),

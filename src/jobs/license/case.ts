@@ -43,8 +43,6 @@ export interface Case {
   readonly unanswered: number;
   /** The response to a GET of the answered key. */
   readonly key: AnsweredKey | undefined;
-  /** A request after which nothing is left to decide. */
-  readonly last: LastRequest | undefined;
 }
 
 export interface SentCreation {
@@ -63,14 +61,9 @@ export interface SeenUser {
   readonly result: LookupResult | { readonly shows: 'no answer'; readonly failure: Failure };
 }
 
-type LastRequest =
-  | { readonly event: 'resized'; readonly license: License; readonly listed: License }
-  /** `unknown`: it may have been processed all the same. */
-  | { readonly event: 'refused' | 'unknown'; readonly failure: Failure; readonly listed?: License | undefined };
-
 export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
-  const unsent = { sent: undefined, before: undefined, key: undefined, last: undefined };
-  return { ...unsent, asked, seen, recorded: undefined, known: undefined, agreedOn: undefined, unanswered: 0 };
+  const unsent = { sent: undefined, before: undefined, key: undefined, recorded: undefined, known: undefined };
+  return { ...unsent, asked, seen, agreedOn: undefined, unanswered: 0 };
 }
 
 /** The user is locked: what was seen before is a hint. */

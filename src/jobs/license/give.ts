@@ -16,7 +16,7 @@ import { CreationRequests } from './creation-requests.ts';
 import type { GivePorts } from './give-ports.ts';
 import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
-import { nextStep, whereStopped } from './next-step.ts';
+import { nextStep, whereRefused, whereStopped } from './next-step.ts';
 
 export interface GiveReport {
   /** The server answered a POST, whose license no list has shown yet. */
@@ -71,16 +71,10 @@ export class Giving {
   }
 
   async #each(cases: Iterable<Case>, phase: Phase): Promise<void> {
-    const { state } = this.#ports;
-    const untilOver = function* (): Generator<Case> {
-      for (const one of cases) {
-        if (state.isOver) return;
-        yield one;
-      }
-    };
-    const { concurrency, lookups } = this.#ports;
+    const { concurrency, lookups, state } = this.#ports;
     const size = () => (phase === 'confirm' || lookups.isByList() ? rowsOfList : 1) * concurrency;
-    for await (const _ of pool(untilOver(), size, (one) => this.#give(one, phase))) continue;
+    const give = async (one: Case): Promise<void> => (state.isOver ? undefined : this.#give(one, phase));
+    for await (const _ of pool(cases, size, give)) continue;
   }
 
   /** One user, to the end, or until only a list at the end of the run is missing. */
@@ -105,6 +99,9 @@ export class Giving {
             return;
           }
           one = locked(one, await places.store.known(one.asked));
+        } else if (step.do === 'resize') {
+          step = await this.#resize(one, step.license, step.licenses);
+          break;
         } else one = await this.#perform(one, step);
       }
       await this.#ended(one, step);
@@ -116,7 +113,7 @@ export class Giving {
     }
   }
 
-  async #perform(one: Case, step: Exclude<Step, End | { readonly do: 'lock' }>): Promise<Case> {
+  async #perform(one: Case, step: Exclude<Step, End | { readonly do: 'lock' | 'resize' }>): Promise<Case> {
     switch (step.do) {
       case 'look up':
       case 'view key':
@@ -131,15 +128,13 @@ export class Giving {
       case 'create':
         if (one.sent) this.#resent.add(one.asked);
         return this.#creations.create(one, step.before);
-      case 'resize':
-        if (step.licenses.length > 1 && !one.sent) this.#ports.warn(severalWarning(one.asked));
-        return this.#resize(one, step.license, step.licenses);
     }
   }
 
-  async #resize(one: Case, listed: License, licenses: Licenses): Promise<Case> {
-    const { licensing, lookups, placesOf, rules, history, signal } = this.#ports;
+  async #resize(one: Case, listed: License, licenses: Licenses): Promise<End> {
+    const { licensing, lookups, placesOf, rules, history, signal, warn } = this.#ports;
     const { asked } = one;
+    if (licenses.length > 1 && !one.sent) warn(severalWarning(asked));
     const api = licensing(asked.app_code);
     const places = placesOf(asked.app_code);
     const failure = await lookups.whyOther(asked, listed);
@@ -150,12 +145,12 @@ export class Giving {
     await this.#closeShown(one, licenses);
     const change = { api, users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
     const license = await changeLicense(change, { places, history, signal });
-    return { ...one, last: { event: 'resized', license, listed } };
+    return { do: 'end', outcome: 'resized', license, licenses: [listed] };
   }
 
   /** A failure of one user, or of the run. */
   async #failed(one: Case, failure: Failure, step: Step): Promise<void> {
-    const { placesOf, rules } = this.#ports;
+    const { placesOf } = this.#ports;
     const isEnd = this.#ports.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
     if (isEnd) this.#ports.state.stop(failure);
     // A user without a request that a refused key ends says so.
@@ -163,11 +158,7 @@ export class Giving {
       if (one.sent) this.#waiting.set(one.asked, one);
       return;
     }
-    const listed = step.do === 'resize' ? step.license : undefined;
-    const event = failure.kind === 'unknown' ? 'unknown' : 'refused';
-    const refused: Case = { ...one, last: { event, failure, listed } };
-    const end = nextStep(refused, rules);
-    if (end.do === 'end') await this.#ended(refused, end);
+    await this.#ended(one, whereRefused(one, failure, step.do === 'resize' ? step.license : undefined));
   }
 
   async #ended(one: Case, end: End): Promise<void> {

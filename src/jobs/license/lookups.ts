@@ -64,6 +64,16 @@ export class Lookups {
     return ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user);
   }
 
+  /** The licenses of that name, to change them. @throws Failure incomplete where they may be others; as `lookUp` */
+  async licensesOf(user: LicenseUser): Promise<readonly License[]> {
+    const found = await this.lookUp(user, 'given');
+    if (found.shows === 'incomplete') throw found.failure;
+    const licenses = found.shows === 'licenses' ? found.licenses : [];
+    const others = await Promise.all(licenses.map((license) => this.whyOther(user, license)));
+    for (const failure of others) if (failure) throw failure;
+    return licenses;
+  }
+
   /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */
   async viewAnswered({ remote_user, app_code }: LicenseUser, key: string, places = anyPlace): Promise<AnsweredKey> {
     try {

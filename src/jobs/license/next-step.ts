@@ -19,18 +19,20 @@ import type { Licenses } from './license-user.ts';
 
 /** What is to happen for a user next: never a second license (docs/exactly-once.md, What a write needs). */
 export function nextStep(one: Case, rules: Rules): Step {
-  const { seen, last, sent, before } = one;
-  if (last?.event === 'resized')
-    return { do: 'end', outcome: 'resized', license: last.license, licenses: [last.listed] };
-  if (last?.event === 'unknown')
-    return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure: last.failure }, license: last.listed };
-  if (last) return failed(one, { is: 'refused', failure: last.failure }, sent ? last.listed : undefined);
+  const { seen, sent, before } = one;
   // Nothing distinguishes what an unanswered POST created from what was there before.
   if (sent && !before && !answeredLicense(one)) return failed(one, { is: 'nothing before' });
   if (!seen) return one.recorded || sent || rules.asks ? lookUp(one) : { do: 'lock' };
   const result = withOwnName(one, seen.result);
   const step = result.shows === 'licenses' ? whereListed(one, seen, result.licenses, rules) : undefined;
   return step ?? whereStoredOtherwise(one, result) ?? whereNotListed(one, { ...seen, result }, rules);
+}
+
+/** What a request that failed says of a user. `listed`: the license that was to be resized. */
+export function whereRefused(one: Case, failure: Failure, listed: License | undefined): End {
+  if (failure.kind !== 'unknown') return failed(one, { is: 'refused', failure }, one.sent ? listed : undefined);
+  // It may have been processed all the same.
+  return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure }, license: listed };
 }
 
 /** What a run that is stopped says of a user; undefined where nothing was sent. */

@@ -13,7 +13,7 @@ import type { LicenseHistory } from './history.ts';
 /** The result of a case, and its failure: a license that is met, and whose key cannot be printed, has one too. */
 export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
   const { lookups, placesOf, history, warn } = ports;
-  const { asked, last } = one;
+  const { asked } = one;
   const [answered, own] = [answerOf(one)?.license, answeredLicense(one)];
   const unmet = unmetOf(end, own);
   let failure = unmet && failureOf(one, unmet);
@@ -25,7 +25,8 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   else if (noKey) [license, failure] = [undefined, failure ?? noKey];
   if (warning !== undefined) warn(warning);
   await recordEnd(one, end, history);
-  const size_before = end.outcome === 'resized' && last?.listed ? sizeOf(last.listed) : undefined;
+  const [listed] = end.outcome === 'resized' ? (end.licenses ?? []) : [];
+  const size_before = listed && sizeOf(listed);
   const status = (unmet ?? end).outcome;
   return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
 }
