@@ -5,7 +5,7 @@ import { Failure } from '../core/failure.ts';
 import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
-import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
+import { eachLine, isCutBefore, recordLine } from './disk/records.ts';
 
 export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
 
@@ -82,10 +82,13 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   }
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
-  const { records, size: whole } = readRecords(bytes, (problem) => unusableData(path, problem));
+  const lines = [...eachLine(bytes)];
+  const bad = lines.find(({ problem }) => problem !== undefined);
+  if (bad) throw unusableData(path, `line ${bad.line} is ${bad.problem}`);
+  const whole = lines.at(-1)?.size ?? 0;
   if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
-  return [...before, ...records];
+  return [...before, ...lines.map(({ json }) => json?.value)];
 }
 
 async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

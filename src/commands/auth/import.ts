@@ -1,7 +1,7 @@
 import { shellWord } from '../../core/shell-word.ts';
 import { headerFile, profileSettings } from '../../schema/profile.ts';
 import { labelled } from '../../core/failure.ts';
-import { readZuliprc } from '../../store/account/zuliprc.ts';
+import { readZuliprc } from '../../store/account/secrets.ts';
 import { fileArgument, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { headersFrom, hostName, inPlaceOf, storeProfile, typedName } from './account.ts';

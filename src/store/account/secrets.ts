@@ -4,12 +4,12 @@ import { openInput, readStartText, readText, TooMuchInput } from '../../core/rea
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { type System, variableWithText } from '../../core/system.ts';
-import { refuseQuoted } from '../../schema/url.ts';
+import { readSite, refuseQuoted } from '../../schema/url.ts';
 import { storageFailure } from '../disk/files.ts';
 import { refuseUnsafe } from '../disk/private.ts';
 import { isObject } from '../../core/json.ts';
 import { collect } from '../../schema/field.ts';
-import { headerVariable } from '../../schema/profile.ts';
+import { headerVariable, readEmail } from '../../schema/profile.ts';
 
 /** A key from its text; `source` names where it is from. @throws Failure where it is empty or not for a header */
 export function keyFrom(text: string, source: string, kind?: FailureKind): Secret {
@@ -122,4 +122,46 @@ export async function headersOfEnvironment(system: System, signal?: AbortSignal)
   if (path === undefined) return undefined;
   const text = await readSecretFile(path, headerVariable, system, signal);
   return labelled(headerVariable, () => readHeaderLines(text, path), 'config');
+}
+
+/** What a zuliprc says. @throws Failure usage with all problems, and where it has no key */
+export function readZuliprc(text: string) {
+  const api = readSection(text);
+  const valueOf = (name: string): string => {
+    const value = api.get(name) ?? '';
+    if (value === '') throw usage(`section [api]: ${name} is missing`);
+    return value;
+  };
+  const email = () => readEmail(valueOf('email'));
+  const key = () => keyFrom(valueOf('key'), 'section [api]', 'usage');
+  const site = () => readSite(valueOf('site'));
+  // All problems of the file at once; after that none of them throws.
+  collect([email, key, site], (read) => read());
+  return { email: email(), key: key(), site: site() };
+}
+
+/**
+ * The lines `name = value` of the section `[api]`, by lower-case names.
+ * @throws Failure usage naming every bad line by its number only: it may hold a key
+ */
+function readSection(text: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  const problems: string[] = [];
+  let section: string | undefined;
+  let isThere = false;
+  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
+    const content = line.trim();
+    if (/^([#;]|$)/.test(content)) continue;
+    section = /^\[(.+)\]/.exec(content)?.[1] ?? section;
+    isThere ||= section === 'api';
+    if (section !== 'api' || content.startsWith('[')) continue;
+    const [, name = '', value = ''] = /^([^=:]*?)\s*[=:]\s*(.*)$/.exec(content) ?? [];
+    const key = name.toLowerCase();
+    if (key === '') problems.push(`line ${index + 1}: neither a [section] nor name = value`);
+    else if (values.has(key)) problems.push(`line ${index + 1}: ${key} appears twice`);
+    values.set(key, value);
+  }
+  if (!isThere) problems.push('this is not a zuliprc: it has no section [api]');
+  if (problems.length > 0) throw usage(problems);
+  return values;
 }

@@ -1,18 +1,7 @@
 import { crc32 } from 'node:zlib';
-import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
 import { openFile, withFile } from './files.ts';
-
-export type Damaged = (problem: string) => Failure;
-
-/** Records and the bytes up to the end of the last, without one that is cut. @throws what `damaged` makes of others */
-export function readRecords(bytes: Buffer, damaged: Damaged) {
-  const all = [...eachLine(bytes)];
-  const bad = all.find(({ problem }) => problem !== undefined);
-  if (bad) throw damaged(`line ${bad.line} is ${bad.problem}`);
-  return { records: all.map(({ json }) => json?.value), size: all.at(-1)?.size ?? 0 };
-}
 
 /** Lines of JSON without a last one that is cut or fails its sum. */
 export function* eachLine(bytes: Buffer) {

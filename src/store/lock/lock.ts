@@ -135,12 +135,12 @@ interface Conflict {
 
 /** One try, without waiting; undefined: the lock is taken. With a draft it is most likely free. */
 async function attempt(path: string, me: Owner, system: System, draft?: LockDraft): Promise<Conflict | undefined> {
-  if (draft && (await claim(path, me, system, draft))) return undefined;
+  if (draft && (await claim(path, me, draft))) return undefined;
   const owner = await ownerOf(path);
   const holder = owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
-  return conflict ?? ((await claim(path, me, system, draft)) ? undefined : { path, holder: undefined });
+  return conflict ?? ((await claim(path, me, draft)) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -161,13 +161,14 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
 }
 
 /** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
-async function claim(path: string, me: Owner, system: System, draft?: LockDraft): Promise<boolean> {
+async function claim(path: string, me: Owner, draft?: LockDraft): Promise<boolean> {
   const from = draft?.path ?? `${path}.${me.token}.${me.pid}`;
   const byLink = (): Promise<void> => whenClosed(`write ${path}`, async () => linkSync(from, path));
   try {
     if (!draft) await writeFile(from, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
-    await refuseLoose(path, system, byLink);
+    // Some file servers let both succeed.
+    if (await unlessRefused(byLink().then(() => true))) throw await looseLock(path);
     return true;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
@@ -179,20 +180,10 @@ async function claim(path: string, me: Owner, system: System, draft?: LockDraft)
 
 const linkable = 'Locks need a folder that can be written, on a disk with hard links.';
 
-/** By process: another one may be on another computer. */
-const knownFolders = new WeakMap<System, Set<string>>();
-
-/** Makes a lock a second time, once for each folder: some file servers let both succeed. @throws Failure config */
-async function refuseLoose(path: string, system: System, make: () => Promise<void>): Promise<void> {
-  const folder = dirname(path);
-  const known = knownFolders.get(system) ?? new Set();
-  knownFolders.set(system, known);
-  if (known.has(folder)) return;
-  const isMadeTwice = await unlessRefused(make().then(() => true));
-  if (!isMadeTwice) return void known.add(folder);
+async function looseLock(path: string): Promise<Failure> {
   await remove(path);
   const why = 'its file system lets two processes make the same file';
-  throw new Failure('config', `no lock can be kept in ${folder}: ${why}`, {
+  return new Failure('config', `no lock can be kept in ${dirname(path)}: ${why}`, {
     hint: 'Use a folder on a disk of this computer.',
   });
 }

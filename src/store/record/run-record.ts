@@ -21,13 +21,8 @@ export interface UserHashes {
 }
 
 /** `begin`: a request is about to be sent; `end`: how it ended, or what is known of it since. */
-export type WriteLine = BeginLine | EndLine;
-
-export interface BeginLine {
-  readonly begin: number;
-  readonly users: readonly UserHashes[];
-  readonly asked: AskedWrite;
-}
+export type WriteLine =
+  { readonly begin: number; readonly users: readonly UserHashes[]; readonly asked: AskedWrite } | EndLine;
 
 export type EndLine = { readonly end: number } & WriteEnd;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readZuliprc } from '../../../src/store/account/zuliprc.ts';
+import { readZuliprc } from '../../../src/store/account/secrets.ts';
 import { failureOf } from '../place.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
