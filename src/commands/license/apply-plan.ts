@@ -17,12 +17,12 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
-import { missingUsers, type MissingUser } from '../../jobs/license/retire.ts';
+import { missingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Accounts, Disk, Invocation, Terminal, Time } from '../context.ts';
+import type { Accounts, Disk, Invocation, Terminal } from '../context.ts';
 import { keepOptions, rosterOptions } from '../roster.ts';
 
 export interface Target {
@@ -74,21 +74,16 @@ export function inTargets(targets: readonly Target[]): string {
  * A dry run, with a warning for each user who has several licenses; with -o curl its requests are noted alone.
  * @throws Failure incomplete where a row cannot be applied; differences where they were asked for
  */
-export async function* showPlan(
-  plan: Plan,
-  missing: readonly MissingUser[],
-  job: Job,
-  context: Terminal & Invocation & Time,
-): AsyncGenerator<DryRow> {
-  const { conclude, warn, options, clock } = context;
+export async function* showPlan(plan: Plan, job: Job, context: Terminal & Invocation): AsyncGenerator<DryRow> {
+  const { conclude, warn, options } = context;
   refusePlan(plan, job);
-  if (options.output === 'curl' || options.verbose) await planRequests(plan, missing, job, clock.now());
+  if (options.output === 'curl' || options.verbose) await planRequests(plan, job);
   if (options.output !== 'curl') {
     for (const { row, seen } of plan.rows)
       if (seen.result.shows === 'licenses' && seen.result.licenses.length > 1) warn(severalWarning(row));
-    yield* dryRows(plan, missing);
+    yield* dryRows(plan);
   }
-  conclude(`${planInWords(plan, missing)} on ${inTargets(job.targets)}`);
+  conclude(`${planInWords(plan)} on ${inTargets(job.targets)}`);
   noteUnsure(plan, context);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
@@ -97,8 +92,8 @@ export async function* showPlan(
     const text = `${refused.length} of ${plan.rows.length} rows cannot be applied`;
     throw new Failure('incomplete', [text, ...refusedByReason(plan)].join('\n'), { hint });
   }
-  if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, context);
-  const changes = countChanges(plan) + missing.length;
+  if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, job, context);
+  const changes = countChanges(plan);
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
 
@@ -144,7 +139,7 @@ export function noteUnsure({ unsure }: Plan, { note }: Terminal): void {
  * The users that `--retire-missing` is about; those of similar names are noted.
  * @throws Failure usage where more would be retired than is probably meant; of the list
  */
-export async function toRetire(job: Job, { note, warn }: Terminal) {
+export async function toRetire(job: Job, { note, warn }: Terminal): Promise<Plan['missing']> {
   const { retire_missing, max_retire } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
@@ -197,12 +192,11 @@ const ofDryRun = 'max_retire file dry_run exit_code output json'.split(' ');
 async function writePlan(
   file: string,
   plan: Plan,
-  missing: readonly MissingUser[],
   { targets }: Job,
   { conclude, again }: Terminal & Invocation,
 ): Promise<void> {
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
-  await writeNamed(file, (opened) => opened.writeFile(planText(places, plan, missing)));
+  await writeNamed(file, (opened) => opened.writeFile(planText(places, plan)));
   const left = Object.fromEntries([...ofRoster, ...ofDryRun].map((name) => [name, undefined]));
   conclude(`to apply exactly this plan: ${again({ ...left, plan: file }, [])}`);
 }

@@ -36,18 +36,15 @@ type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 
 /** Shows the plan: nothing is locked, recorded or sent. */
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
-  const plan = await decideAll(await planRoster(job.roster.rows, job), extentOf(job), job, context.progress);
+  const listed = await planRoster(job.roster.rows, await toRetire(job, context), job);
+  const plan = await decideAll(listed, extentOf(job), job, context.progress);
   await warnOfFormer(plan, job, context);
-  yield* showPlan(plan, await toRetire(job, context), job, context);
+  yield* showPlan(plan, job, context);
 }
 
 /** Plans, asks, gives each row its license, and retires who is missing. */
 export async function* applyJob(job: Job, context: ApplyingParts) {
-  const planning = async () => {
-    const missing = await toRetire(job, context);
-    return { missing, ...(await agreedPlan(job, missing, context)) };
-  };
-  const { missing, plan, differs } = await planning().catch((cause: unknown) => {
+  const { plan, differs } = await agreedPlan(job, context).catch((cause: unknown) => {
     if (!(cause instanceof Failure) || !cause.isInterruption) throw cause;
     throw cause.as(cause.kind, cause.message, { hint: `Nothing was sent. To continue: ${context.again()}` });
   });
@@ -61,14 +58,14 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
       if (row.size_allowance_before !== null) resized += 1;
       yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
     }
-    for await (const row of retireAll(missing, job, context)) {
+    for await (const row of retireAll(plan, job, context)) {
       retired += 1;
       yield row;
     }
   } catch (cause) {
     const failure = severalFailure([...several.values()]);
     if (failure) context.warn(failure.message);
-    if (missing.length > 0 && retired === 0)
+    if (plan.missing.length > 0 && retired === 0)
       context.warn('no license was retired: that happens only once every row has its license');
     throw cause;
   } finally {
@@ -81,19 +78,18 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
 }
 
 /** The plan, and what a person who was asked did not agree to. @throws Failure of a plan that is refused; cancelled */
-async function agreedPlan(job: Job, missing: readonly MissingUser[], context: ApplyingParts) {
+async function agreedPlan(job: Job, context: ApplyingParts) {
   const isAsked = context.terminal.canAsk() && !context.options.yes;
-  const listed = await planRoster(job.roster.rows, job);
+  const listed = await planRoster(job.roster.rows, await toRetire(job, context), job);
   const isWithin = creationsIn(listed).length <= (job.values.max_create ?? Infinity) && twinsIn(listed).length === 0;
   const isChecked = isAsked || job.reviewed !== undefined || !isWithin;
   const plan = isChecked ? await decideAll(listed, extentOf(job), job, context.progress) : listed;
   await warnOfFormer(plan, job, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
-  const isChange = countChanges(plan) > 0 || missing.length > 0;
-  if (!isAsked || !isChange) return { plan, differs: job.rules.differs };
+  if (!isAsked || countChanges(plan) === 0) return { plan, differs: job.rules.differs };
   noteUnsure(plan, context);
-  await ask(plan, job, missing, context);
+  await ask(plan, job, context);
   return { plan, differs: job.rules.differs ?? differencesTo(plannedRows(plan)) };
 }
 
@@ -102,17 +98,17 @@ function extentOf({ reviewed, values }: Job): 'few' | 'all' {
   return reviewed || values.max_create !== undefined ? 'all' : 'few';
 }
 
-async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[], context: ApplyingParts) {
+async function ask(plan: Plan, { targets }: Job, context: ApplyingParts) {
   const isOfEnvironment = targets.some(({ account: { profile } }) => profile === undefined);
   const credentials = isOfEnvironment ? ' (credentials of the environment)' : '';
-  const changes = dryRows(plan, missing).flatMap(plannedChange);
-  const question = `${planInWords(plan, missing)} on ${inTargets(targets)}${credentials}. Continue?`;
+  const changes = dryRows(plan).flatMap(plannedChange);
+  const question = `${planInWords(plan)} on ${inTargets(targets)}${credentials}. Continue?`;
   await askAbout(changes, question, context, refusedByReason(plan));
 }
 
 /** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */
 async function* retireAll(
-  missing: readonly MissingUser[],
+  { missing }: Plan,
   { licensing, placesOf, history, signal }: Job,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {

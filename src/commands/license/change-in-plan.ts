@@ -23,8 +23,6 @@ export function isAsAsked(license: License, asked: EditedFields): boolean {
   return licenseNames.every((name) => asked[name] === undefined || textOf(license, name) === String(asked[name]));
 }
 
-const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
-
 function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
   if (status === 'retired')
     return 'retired; remove the user from your roster too, or license apply creates a new license';
@@ -82,7 +80,7 @@ export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: st
 }
 
 export function concludeChanges(licenses: readonly ChangedLicense[], run: string, { conclude }: Terminal): void {
-  const [first, ...others] = licenses.filter(({ before, planned }) => !isEmpty(before) && !planned);
+  const [first, ...others] = licenses.filter(({ before, planned }) => Object.keys(before).length > 0 && !planned);
   if (first === undefined) return;
   conclude(others.length === 0 ? changeNote(first) : `${others.length + 1} ${first.status}`);
   conclude(undoLine(run, first.before));

@@ -33,14 +33,14 @@ export default command({
       if (giving.rules.asks) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
-    const { license, failure, all } = await giveLicense(fields, { ...giving, agree });
+    const { license, failure } = await giveLicense(fields, { ...giving, agree });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +
           `${Object.keys(license.fields).join(', ')}; name the field with auth login --key-field`,
       );
     yield { ...license, status: 'created' };
-    const end = failure ?? severalFailure([all]);
+    const end = failure ?? severalFailure([...giving.several.values()]);
     if (end) throw end;
   },
 

@@ -53,12 +53,12 @@ export default command({
       say(`would be created: the license of ${remote_user} in application ${app_code}`);
       throw new Failure('differences', `the user ${remote_user} has no license`);
     });
-    const { status, license, size_allowance_before: size_before, failure, all } = given;
+    const { status, license, size_allowance_before: size_before, failure } = given;
     const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     const done = isOfJob && status !== 'unchanged' ? `would be ${status}` : status;
     if (!failure) context.conclude(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
     yield { ...license, before: { size_allowance: size_before ?? undefined }, status };
-    const end = failure ?? severalFailure([all]);
+    const end = failure ?? severalFailure([...giving.several.values()]);
     if (end) throw end;
   },
 

@@ -18,13 +18,11 @@ export const findingNames = [
   'unexpected',
 ] as const;
 
-type FindingName = (typeof findingNames)[number];
-
 /** Who should have a license, and of which size where the roster says it. */
 export type ExpectedLicense = LicenseUser & Partial<Pick<LicenseFields, 'size_allowance'>>;
 
 export interface FindingRow {
-  readonly finding: FindingName;
+  readonly finding: (typeof findingNames)[number];
   readonly remote_user: string | null;
   readonly app_code: number | null;
   /** The roster's where the finding is about it, else the license's: what `license apply` is to leave or set. */
@@ -148,7 +146,7 @@ export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown):
 }
 
 function row(
-  finding: FindingName,
+  finding: FindingRow['finding'],
   { license, name, app_code }: OwnedLicense,
   detail: string,
   size_allowance: number | null = sizeOf(license) ?? null,

@@ -7,14 +7,7 @@ import type { GivePorts } from './give-ports.ts';
 import { concludeCase, type RowEnd, type RowResult } from './row-results.ts';
 
 /** `failure`: to throw once the license is printed. */
-interface GivenLicense {
-  readonly status: RowResult['status'];
-  readonly license: License;
-  readonly size_allowance_before: number | null;
-  readonly failure: Failure | undefined;
-  /** The licenses of a user for whom one was created, where there are several. */
-  readonly all: readonly License[];
-}
+type GivenLicense = RowResult & { readonly license: License; readonly failure: Failure | undefined };
 
 /**
  * The user gets one license of that size: created, resized or left; or another one. One license is safe to repeat, and
@@ -22,7 +15,7 @@ interface GivenLicense {
  * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
 export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promise<GivenLicense> {
-  const { signal, warn, state, several } = ports;
+  const { signal, warn, state } = ports;
   let ended: RowEnd | undefined;
   let unread: Failure | undefined;
   const giving = new Giving(ports, {
@@ -34,14 +27,12 @@ export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promi
   });
   await giving.run([caseOf(asked)]);
   const { stopped } = state;
-  const { status, license, size_allowance_before } = ended?.result ?? {};
-  if (!status || !license) throw ended?.failure ?? stopped ?? new Error('neither a license nor a failure');
+  const license = ended?.result.license;
+  if (!ended || !license) throw ended?.failure ?? stopped ?? new Error('neither a license nor a failure');
   if (unread && !unread.isInterruption)
     warn(`according to the server the license was created, but this could not be confirmed: ${unread.message}`);
   // What is printed is printed; a signal that came after it changes nothing.
   const afterwards = signal.aborted || unread ? undefined : stopped;
   const interruption = unread?.isInterruption ? unread : undefined;
-  const failure = ended?.failure ?? interruption ?? afterwards;
-  const all = several.get(asked) ?? [];
-  return { status, license, size_allowance_before: size_allowance_before ?? null, failure, all };
+  return { ...ended.result, license, failure: ended.failure ?? interruption ?? afterwards };
 }

@@ -17,9 +17,6 @@ import {
 import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
 
-/** What a list shows of a user; undefined: nothing, and the user has to be looked up. */
-type ListedUser = (user: LicenseUser) => LookupResult | undefined;
-
 /** The license that a GET of an answered key returns. */
 export type AnsweredKey =
   | { readonly is: 'as asked' | 'another'; readonly license: License }
@@ -57,8 +54,11 @@ export class Lookups {
     return all.some((application) => application.isByList);
   }
 
-  /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
-  async list(users: readonly LicenseUser[]): Promise<ListedUser> {
+  /**
+   * One list of each application finds what is there, and decides nothing else. @returns undefined for a user who has
+   * to be looked up @throws Failure as `lookUp`
+   */
+  async list(users: readonly LicenseUser[]): Promise<(user: LicenseUser) => LookupResult | undefined> {
     for (const [app_code, own] of groupBy(users, (user) => user.app_code))
       await this.#of(app_code).readHint(new Set(own.map(({ remote_user }) => remote_user)));
     return ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user);

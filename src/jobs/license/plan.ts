@@ -1,7 +1,5 @@
 import { notePlanned } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
@@ -18,6 +16,8 @@ import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
+  /** Licenses that are retired last. */
+  readonly missing: readonly MissingUser[];
   /** How many users count as to be created whom only a list does not show. */
   readonly unsure: number;
 }
@@ -34,14 +34,18 @@ export interface PlannedRow {
 const fewUsers = 20;
 
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
-export async function planRoster(rows: readonly LicenseFields[], { lookups, rules }: GivePorts): Promise<Plan> {
+export async function planRoster(
+  rows: readonly LicenseFields[],
+  missing: Plan['missing'],
+  { lookups, rules }: GivePorts,
+): Promise<Plan> {
   const resultOf = await lookups.list(rows);
   const planned = rows.map((row): PlannedRow => {
     const result = resultOf(row);
     if (!result) return { row, seen: noHint, step: lookUpNow, status: 'create' };
     return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), rules);
   });
-  return { rows: planned, unsure: planned.filter(({ step }) => step === lookUpNow).length };
+  return { rows: planned, missing, unsure: planned.filter(({ step }) => step === lookUpNow).length };
 }
 
 /**
@@ -112,7 +116,7 @@ export function refusalOf({ row, seen, step }: PlannedRow) {
 }
 
 /** What a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */
-export function planInWords({ rows }: Plan, missing: readonly MissingUser[]): string {
+export function planInWords({ rows, missing }: Plan): string {
   const countOf = (sought: PlannedRow['status']): number => rows.filter(({ status }) => status === sought).length;
   return inWords([
     [countOf('create'), 'to create'],
@@ -137,12 +141,12 @@ export function creationsIn({ rows }: Plan): readonly LicenseFields[] {
   return rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
 }
 
-export function countChanges({ rows }: Plan): number {
-  return rows.filter(({ status }) => status === 'create' || status === 'resize').length;
+export function countChanges({ rows, missing }: Plan): number {
+  return rows.filter(({ status }) => status === 'create' || status === 'resize').length + missing.length;
 }
 
-/** The rows of a dry run, what is retired last. */
-export function dryRows({ rows }: Plan, missing: readonly MissingUser[]): DryRow[] {
+/** The rows of a dry run. */
+export function dryRows({ rows, missing }: Plan): DryRow[] {
   const retired = missing.map((user) => retiredRow(user, 'retire' as const, null, user.size_allowance));
   return [...rows.map(dryRow), ...retired];
 }
@@ -157,18 +161,13 @@ function dryRow(one: PlannedRow): DryRow {
   return resultOf(row, status, license, null, license && status === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
-/** Asks for each request of the plan, what is retired last: a dry run notes it and sends nothing. */
-export async function planRequests(
-  { rows }: Plan,
-  missing: readonly MissingUser[],
-  { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'create' | 'update'> },
-  now: Milliseconds,
-): Promise<void> {
+/** Asks for each request of the plan: a dry run notes it and sends nothing. */
+export async function planRequests({ rows, missing }: Plan, { licensing, now }: GivePorts): Promise<void> {
   for (const { row, step, status } of rows) {
     const { app_code, size_allowance } = row;
     if (status === 'create') await notePlanned(licensing(app_code).create(row));
     if (step.do === 'resize') await notePlanned(licensing(app_code).update(keyOf(step.license), { size_allowance }));
   }
   for (const { key, remote_user, app_code } of missing)
-    await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
+    await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now())));
 }

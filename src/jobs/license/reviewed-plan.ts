@@ -34,8 +34,8 @@ export interface ReviewedPlan {
 const version = 1;
 
 /** The text of a plan: a line that says where it is for, then a line a license, in the order of the roster. */
-export function planText(targets: readonly PlanTarget[], plan: Plan, missing: readonly MissingUser[]): string {
-  const retired = missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
+export function planText(targets: readonly PlanTarget[], plan: Plan): string {
+  const retired = plan.missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
     return { change: 'retire', ...user, size_allowance: licenseFields.size_allowance.min, ...was };
   });
