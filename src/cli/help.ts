@@ -52,7 +52,8 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   9:
     'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
     'e-mail address, a password, the name of a view.',
-  10: 'Not an error: an audit or comparison found something, or a user for whom license ensure or license apply created a license has several.',
+  10: 'Not an error: an audit or comparison found something.',
+  11: 'Look which of the licenses is used, and retire the others: license view --remote-user, license retire CODE.',
   129: 'Run the same command again any time. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
   130: 'Run the same command again any time.',
   143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',

@@ -82,7 +82,7 @@ function throwLate(cause: unknown): never {
 
 function filterFailure(problem: string): Failure {
   return new Failure('rejected', `--jq: ${problem}`, {
-    hint: 'The changes of the command were made. See its result with -o json. jq gets a list as one array.',
+    hint: 'If the command changes something, that is done. See its result with -o json. jq gets a list as one array.',
     retryable: false,
   });
 }
@@ -90,5 +90,5 @@ function filterFailure(problem: string): Failure {
 /** jq's own words, without the excerpts of the expression: it may hold what must not be repeated. */
 function problemsIn(stderr: string): string {
   const problems = stderr.split('\n').flatMap((line) => /^jq: error(?: \(at [^)]*\))?: (.*?):?$/.exec(line)?.[1] ?? []);
-  return problems.join('; ') || stderr;
+  return (problems.join('; ') || stderr).replace(/\("[^"]{20,}"\)|"[^"]{20,}"/g, '"…"');
 }

@@ -153,6 +153,11 @@ test('help says what exit codes mean', async () => {
 
 test.each([
   ['9', /^ {2}9 {2}a call that is not safe .*\n {5}Check before you repeat: the message says what to check\./],
+  [
+    '10',
+    /^ 10 {2}an audit or a check found differences\n {5}Not an error: an audit or comparison found something\.\n$/,
+  ],
+  ['11', /^ 11 {2}a user for whom this run created a license has several\n {5}Look which of the licenses is used/],
   ['124', /^124 {2}The program timeout ended the command\. What it did stays recorded: give\n {5}it more time/],
   ['126', /^126 {2}The shell found the program, but may not run it/],
   ['127', /^127 {2}The shell did not find chatelaine, or node/],

@@ -113,7 +113,13 @@ test.each(sampleOf(2, ['-o tsv', '-o table', '-o yaml', '-q', '--fields name', '
 test('under -o ndjson too, jq gets a list as one array, and the hint says so', async () => {
   const { exitCode, stdout, stderr } = await runAlone('settings list -o ndjson --jq .name');
   expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+  expect(stderr).toContain('If the command changes something, that is done.');
   expect(stderr).toContain('jq gets a list as one array.');
+});
+
+test('an error of jq repeats no long text of the expression', async () => {
+  const { error } = await runAlone('settings list -o json --jq .AbCdEf1234567890GhIjKlMnOpQr12');
+  expect(error?.message).toBe('--jq: Cannot index array with string "…"');
 });
 
 test('CHATELAINE_JQ is its twin', async () => {

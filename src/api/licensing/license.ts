@@ -90,9 +90,10 @@ export function keyOf({ key, fields }: License): string {
     });
   const names = Object.keys(fields).join(', ') || 'none';
   const message = `no field of the license can be recognized as its key; its fields are: ${names}`;
-  const hint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
-  throw new Failure('unavailable', message, { hint, retryable: false });
+  throw new Failure('unavailable', message, { hint: keyHint, retryable: false });
 }
+
+export const keyHint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
 
 /** The license that an object shows, or wraps. @param key_field the profile's name for the key (docs/apis.md) */
 export function licenseFrom(object: JsonObject, key_field: string | undefined): License {

@@ -82,6 +82,8 @@ function plain(line: string): string {
 /** The hold of a line: a link, or a name in each way that programs write one, since a hold too many deletes nothing. */
 async function holdIn(line: string, where: string, context: HoldParts): Promise<TopicHold> {
   const text = plain(line);
+  if (line.trim().includes('\t'))
+    throw usage(`${where}: a row of several columns, without a header`, 'Keep the header that topic list prints.');
   if (/^(https?:\/\/|#narrow\/|#\*\*)/.test(text)) {
     const { channel, topic } = await readPlace(text, context).catch((cause: unknown) => {
       throw cause instanceof Failure ? cause.as(cause.kind, `${where}: ${cause.message}`) : cause;

@@ -45,7 +45,8 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
 
 /** What a GET of the answered key says of a license that no lookup shows. */
 function keyInWords(key: AnsweredKey): string {
-  if (key.is === 'as asked') return ', although it is there: the filter of the server does not find such names';
+  if (key.is === 'as asked')
+    return ', although it is there: the server shows it late, or its filter does not find such names';
   if (key.is === 'another') return `, and its key is that of '${textOf(key.license, 'remote_user') ?? '?'}'`;
   return '';
 }
@@ -63,7 +64,8 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   if (outcome === 'unknown') {
     const [isOpen, isAnswered] = [why.is === 'open', answerOf(one) !== undefined];
     const isFinal = isOpen || (isAnswered && why.is !== 'stopped' && why.is !== 'unread');
-    const hint = isOpen || isAnswered ? sendAgainHint(asked) : whereToLook(asked);
+    const isThere = why.is === 'not shown' && why.key?.is === 'as asked';
+    const hint = isThere ? lateHint : isOpen || isAnswered ? sendAgainHint(asked) : whereToLook(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
     return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
       hint,
@@ -75,6 +77,8 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
   return new Failure('rejected', text, { hint: hints[why.is]?.(asked), retryable: false });
 }
+
+const lateHint = 'Run the same command again later, with a longer --settle if the server shows new licenses late.';
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
   similar: ({ app_code }) =>

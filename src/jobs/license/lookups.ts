@@ -2,7 +2,7 @@
  * Finds the licenses of users by the server's filter, or in the complete list (docs/exactly-once.md, The lookup). One
  * object for a run and all of its applications: what it learns of a server is gone when the run ends.
  */
-import { isMasked, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { isMasked, keyHint, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import {
@@ -89,10 +89,10 @@ export class Lookups {
   }
 
   /** Why a listed license may be one of another application; undefined where it is not. */
-  async whyOther({ remote_user, app_code }: LicenseUser, { fields }: License): Promise<Failure | undefined> {
+  async whyOther({ app_code }: LicenseUser, { fields }: License): Promise<Failure | undefined> {
     const isNamed = (fields['app_code'] ?? undefined) !== undefined;
     if (isNamed || !(await this.#world.isOneOfSeveral(app_code))) return undefined;
-    return noKey(remote_user, 'the list names no application, and several of this server are stored');
+    return noKey('the list names no application, and several of this server are stored');
   }
 
   /**
@@ -102,7 +102,9 @@ export class Lookups {
   async whyNoKey(user: LicenseUser, license: License, places = anyPlace): Promise<Failure | undefined> {
     const { remote_user, app_code } = user;
     const { key } = license;
-    if (key === undefined || isMasked(key)) return noKey(remote_user, 'the server shows only a part of its key');
+    if (key === undefined)
+      return inconclusive('the user has a license, and no field of it is known as its key', keyHint);
+    if (isMasked(key)) return noKey('the server shows only a part of its key');
     const other = await this.whyOther(user, license);
     if (other) return other;
     const view = async () => whyOtherKey(user, license, await this.viewAnswered(user, key, places));
@@ -110,7 +112,7 @@ export class Lookups {
     if (mayBeMasked(key)) return view();
     const first = this.#usersOfKeys.get(`${app_code} ${key}`) ?? remote_user;
     this.#usersOfKeys.set(`${app_code} ${key}`, first);
-    if (first !== remote_user) return noKey(remote_user, `the server lists the key of '${first}'`);
+    if (first !== remote_user) return noKey(`the server lists the key of '${first}'`);
     const viewing = this.#listedKeys.get(app_code) ?? view();
     this.#listedKeys.set(app_code, viewing);
     const failure = await viewing;
@@ -131,15 +133,17 @@ function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: Answ
   if (shown.is !== 'not there') {
     const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? remote_user);
     if (listed === own) return undefined;
-    return noKey(remote_user, 'the value that the server lists is the key of another license');
+    return noKey('the value that the server lists is the key of another license');
   }
   const { failure } = shown;
   if (failure.details.http?.status === 401) throw failure;
   if (failure.kind === 'unavailable') return failure;
-  return noKey(remote_user, `the value that the server lists is not its key (${failure.message})`);
+  return noKey(`the value that the server lists is not its key (${failure.message})`);
 }
 
-function noKey(remote_user: string, why: string): Failure {
-  const hint = 'Ask the operator of the server for the key.';
-  return inconclusive(`'${remote_user}' has a license, and its key is not known: ${why}`, hint);
+function noKey(why: string): Failure {
+  return inconclusive(
+    `the user has a license, and its key is not known: ${why}`,
+    'Ask the operator of the server for the key.',
+  );
 }

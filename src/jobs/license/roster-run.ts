@@ -9,7 +9,7 @@ import { answerOf, caseOf, type Case, type End } from './case.ts';
 import { Giving, type GiveReport } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recordedOf, type Plan } from './plan.ts';
-import { concludeCase, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
+import { concludeCase, RowOutcomes, withKey, type RowEnd, type RowResult } from './row-results.ts';
 
 interface Applying extends GivePorts {
   readonly progress: WorkMessages['progress'];
@@ -90,7 +90,7 @@ class RosterReport implements GiveReport {
 
   async end(ended: Case, end: End): Promise<void> {
     const one = this.#withOwnKey(ended);
-    const concluded = await concludeCase(one, end, this.#ports);
+    const concluded = withKey(await concludeCase(one, end, this.#ports));
     const isUnread = !('why' in end) && !end.licenses;
     if (isUnread && concluded.result.status === 'created') this.#accepted.push(end.unread);
     if (!answerOf(one)) this.#progress.step();

@@ -1,6 +1,6 @@
 /** What came of users who were to get a license, in the words of a result, and how the run of a roster ends. */
 import { notShown } from '../../api/licensing/license-writes.ts';
-import { sizeOf, type License } from '../../api/licensing/license.ts';
+import { keyHint, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -20,7 +20,8 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
   let warning = unmet ? undefined : warningOf(one, end);
   const places = placesOf(asked.app_code);
-  const noKey = license && license.key !== answered?.key ? await lookups.whyNoKey(asked, license, places) : undefined;
+  const isListed = license && (license.key !== answered?.key || (license.key === undefined && !one.sent));
+  const noKey = license && isListed ? await lookups.whyNoKey(asked, license, places) : undefined;
   if (noKey && own && !unmet) [license, warning] = [own, undefined];
   else if (noKey) [license, failure] = [undefined, failure ?? noKey];
   if (warning !== undefined) warn(warning);
@@ -29,6 +30,18 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   const size_before = listed && sizeOf(listed);
   const status = (unmet ?? end).outcome;
   return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
+}
+
+/** Where a key is promised, a license that was created and shows none is `unknown`. */
+export function withKey(ended: RowEnd): RowEnd {
+  const { result, failure } = ended;
+  const { license, status } = result;
+  if (failure || status !== 'created' || !license || license.key !== undefined) return ended;
+  const none = new Failure('unknown', 'the license exists, and no field of it is known as its key', {
+    hint: keyHint,
+    retryable: false,
+  });
+  return { result: resultOf(result, status, license, none.message), failure: none };
 }
 
 /** One key that was answered for several users is nobody's until a list says whose. */
@@ -85,6 +98,7 @@ export interface RowEnd {
 const reasons = {
   failed: 'failed',
   unknown: 'sent, but not confirmed',
+  created: 'created, without a key that can be printed',
   unchanged: 'without a key that can be printed',
 };
 
@@ -126,11 +140,13 @@ export class RowOutcomes {
       );
     });
     const message = [[stopped?.message, this.summary].filter(Boolean).join('; '), ...lines].join('\n');
-    const kind = unknown > 0 || stopped?.kind === 'unknown' ? 'unknown' : 'incomplete';
+    const isUnknown = this.#unmet.some(([, one]) => one.kind === 'unknown') || stopped?.kind === 'unknown';
+    const kind = unknown > 0 || isUnknown ? 'unknown' : 'incomplete';
     const final = this.#unmet.filter(([, { details }]) => details.retryable === false);
     const retryable = stopped !== undefined || this.#left > 0 || final.length < this.#unmet.length;
     const again = retryable && `Run the same command again, which plans again: ${this.#run.again}`;
-    const details = { hint: [again, final[0]?.[1].details.hint].filter(Boolean).join('. '), retryable };
+    const hint = [again, final[0]?.[1].details.hint].filter(Boolean).join('. ') || undefined;
+    const details = { hint, retryable };
     if (!stopped) return new Failure(kind, message, details);
     return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
   }

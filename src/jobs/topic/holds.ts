@@ -77,8 +77,8 @@ export async function refuseUnfitting(
       throw new Failure('rejected', `${missing} in the channel ${own[0]?.name ?? stream_id}: nothing was deleted`, {
         hint,
       });
-    // A row of channel and topic without a header is one name.
-    const written = names.flatMap((name) => [name, name.replace(/^.*[,;\t>]/, '')]);
+    // A row of channel and topic without a header is one name, and so is one with a remark behind it.
+    const written = names.flatMap((name) => [name, name.replace(/^.*[,;:>]/, ''), name.replace(/[#(].*/, '')]);
     const near = ofRun.find(({ topic_name }) => written.some((name) => isNear(name, topic_name)));
     if (near)
       throw new Failure('rejected', `${missing}, and '${near.topic_name}' is similar: nothing was deleted`, { hint });

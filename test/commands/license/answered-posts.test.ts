@@ -93,6 +93,36 @@ async function licensingWorldOf(names: 'lower' | 'upper') {
   };
 }
 
+test('a license that its key shows, and no list yet: nobody is told to send again', async () => {
+  const { run } = await licensingWorld({ stale: 60_000 });
+
+  const { exitCode, error } = await run(ensure('ada'));
+
+  expect(exitCode).toBe(9);
+  expect(error?.message).toContain('although it is there: the server shows it late, or its filter does not find such');
+  expect(error?.hint).toMatch(/^Run the same command again later, with a longer --settle/);
+});
+
+test('apply at a server whose field of the key is unknown: created is exit 9, unchanged 8', async () => {
+  const { run } = await licensingWorld({ keyField: 'serial' });
+  const apply = async () => run(['license', 'apply', '-', '-o', 'json'], { stdin: roster('ada', 'bob') });
+
+  const [first, second] = [await apply(), await apply()];
+
+  for (const [ran, status, exit, why] of [
+    [first, 'created', 9, 'the license exists, and no field of it is known as its key'],
+    [second, 'unchanged', 8, 'the user has a license, and no field of it is known as its key'],
+  ] as const) {
+    expect(ran.exitCode).toBe(exit);
+    expect(JSON.parse(ran.stdout)).toMatchObject([
+      { status, error: why },
+      { status, error: why },
+    ]);
+    expect(ran.error?.message).toContain('(ada and 1 more)');
+    expect(ran.error?.hint).toContain('--key-field');
+  }
+});
+
 test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
   const { run, made, posts } = await service({ ...exact, names });
 

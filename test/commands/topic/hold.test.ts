@@ -141,6 +141,8 @@ describe('a hold by name that no topic fits', () => {
 
   test.each([
     ['a channel in front', 'kitchen,lunch\n', 'kitchen lunch'],
+    ['a channel in front, with a colon', 'kitchen: lunch\n', 'kitchen lunch'],
+    ['a remark behind it', 'lunch # keep, legal\n', 'kitchen lunch'],
     ['one wrong letter', 'lunsh\n', 'kitchen lunch'],
     ['two wrong letters', 'chiars\n', 'kitchen chairs'],
     ['other blanks', 'two blanks\n', "kitchen --match 'two*'"],
@@ -155,6 +157,18 @@ describe('a hold by name that no topic fits', () => {
     );
 
     expect([exitCode, error?.message]).toEqual([6, expect.stringMatching(/keep\.txt:[12]: no topic '/)]);
+    expect(left(server)).toHaveLength(withWide.length);
+  });
+
+  test('is exit 2 as a row without the header of topic list', async () => {
+    const server = await openChatServer({ messages: withWide, channels });
+    const printed = await server.run('topic list kitchen --no-header -o tsv');
+
+    const { exitCode, error } = await server.run(
+      `topic delete kitchen lunch --confirm lunch --hold ${fileOf(printed.stdout)} -o json`,
+    );
+
+    expect([exitCode, error?.message]).toEqual([2, expect.stringMatching(/keep\.txt:1: a row of several columns/)]);
     expect(left(server)).toHaveLength(withWide.length);
   });
 

@@ -427,15 +427,24 @@ describe('a listed value is a key if the server answers it with the license of i
     ...['****2345', '12…45', 'K·1', 'K•'].map(
       (key) => [key, key, 'the server shows only a part of its key'] as [string, string, string],
     ),
-    ['none', undefined, 'the server shows only a part of its key'],
   ])('%s', async (_what, key, why) => {
     const { port } = await serve([
       ...named(['ada', 'bob']),
       { license_code: 'K-XXX', remote_user: 'ada', app_code: 7 },
     ]);
     const failure = await lookupsAt(port).whyNoKey({ remote_user: 'ada', app_code: 7 }, license(key));
-    expect(failure?.message).toBe(why && `'ada' has a license, and its key is not known: ${why}`);
+    expect(failure?.message).toBe(why && `the user has a license, and its key is not known: ${why}`);
     expect(failure?.kind).toBe(why && 'incomplete');
+  });
+
+  test('without a field that is known as the key, the profile can name it', async () => {
+    const { port } = await serve(named(['ada']));
+    const failure = await lookupsAt(port).whyNoKey({ remote_user: 'ada', app_code: 7 }, license(undefined));
+    expect(failure).toMatchObject({
+      kind: 'incomplete',
+      message: 'the user has a license, and no field of it is known as its key',
+      details: { hint: expect.stringContaining('--key-field') as string },
+    });
   });
 
   test('one that may be masked is requested, whatever others are', async () => {
@@ -452,7 +461,9 @@ describe('a listed value is a key if the server answers it with the license of i
     const lookups = lookupsAt(port);
     expect(await lookups.whyNoKey({ remote_user: 'ada', app_code: 7 }, license('K-0'))).toBeUndefined();
     const failure = await lookups.whyNoKey({ remote_user: 'bob', app_code: 7 }, license('K-0', 'bob'));
-    expect(failure?.message).toBe("'bob' has a license, and its key is not known: the server lists the key of 'ada'");
+    expect(failure?.message).toBe(
+      "the user has a license, and its key is not known: the server lists the key of 'ada'",
+    );
   });
 
   test('one that names no application is no key where several are stored', async () => {
@@ -460,7 +471,7 @@ describe('a listed value is a key if the server answers it with the license of i
     const lookups = lookupsAt(port, false, true);
     const failure = await lookups.whyNoKey({ remote_user: 'ada', app_code: 7 }, license('K-0'));
     expect(failure?.message).toBe(
-      "'ada' has a license, and its key is not known: the list names no application, and several of this server are stored",
+      'the user has a license, and its key is not known: the list names no application, and several of this server are stored',
     );
     const own = { key: 'K-0', fields: { remote_user: 'ada', app_code: 7 } };
     expect(await lookups.whyNoKey({ remote_user: 'ada', app_code: 7 }, own)).toBeUndefined();
