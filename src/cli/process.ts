@@ -30,13 +30,12 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     get stderr() {
       return (stderr ??= ignoreErrors(() => process.stderr));
     },
-    interrupt: interrupt.signal,
+    interrupt,
     version,
   });
-  if (stderr) await flush(stderr, interrupt.signal);
-  interrupt.release();
-  if (!interrupt.signal.aborted) keepCode();
-  endProcess(interrupt.signal);
+  if (stderr) await flush(stderr, interrupt);
+  if (!interrupt.aborted) keepCode();
+  endProcess(interrupt);
 }
 
 /** node:os is loaded where a file of the user is needed. */
@@ -123,23 +122,18 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
 /** A second signal of its kind kills the process, as any after Ctrl-C does, which may wait for an answer. */
-function interruption() {
+function interruption(): AbortSignal {
   const controller = new AbortController();
-  const listeners = Object.entries(signals()).map(([signal, failure]) => {
-    const listener = (): void => {
-      if (!failure) return;
-      const reason: unknown = controller.signal.reason;
-      if (reason instanceof Failure && reason.kind === 'cancelled') process.kill(process.pid, signal);
-      else controller.abort(failure);
-    };
-    if (failure) process.once(signal, listener);
-    else process.on(signal, listener);
-    return { signal, listener };
-  });
-  return {
-    signal: controller.signal,
-    release: () => listeners.forEach(({ signal, listener }) => process.removeListener(signal, listener)),
-  };
+  for (const [signal, failure] of Object.entries(signals())) {
+    if (!failure) process.on(signal, () => undefined);
+    else
+      process.once(signal, () => {
+        const reason: unknown = controller.signal.reason;
+        if (reason instanceof Failure && reason.kind === 'cancelled') process.kill(process.pid, signal);
+        else controller.abort(failure);
+      });
+  }
+  return controller.signal;
 }
 
 /** Failures by the signal that ends a run. Away from a terminal SIGHUP does not, as with nohup: Node undoes that. */

@@ -1,4 +1,5 @@
 import { Failure } from '../core/failure.ts';
+import { nextTurn } from '../core/outside.ts';
 import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
@@ -64,21 +65,22 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   const { format, show, quiet = false, say, aside, turn, sort, isText, isWrite } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = openBatch(sink);
-  const source = watch(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
+  const ordered = sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show);
+  const iterator = ordered[Symbol.asyncIterator]();
   const remark = (count: number): void => {
     const line = count === 0 ? undefined : formatter.remark?.();
     if (count === 0 && !format.whole && show.none !== undefined) say?.(show.none);
     if (line !== undefined) aside?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
-  const writing = writeAll(source, target, remark);
+  const writing = writeAll({ [Symbol.asyncIterator]: () => iterator }, target, remark);
   try {
     await Promise.race([writing, batch.broken]);
   } catch (error) {
     // The sink may break while a row is awaited: the rows are asked to end, and those of a read are not waited for.
-    if (!source.waiting()) await writing;
-    const stopped = Promise.allSettled([source.stop()]);
-    if (isWrite) await stopped;
+    const ended = Promise.allSettled([iterator.return?.()]);
+    // An error of the rows goes first.
+    await Promise.race([writing, isWrite ? ended : nextTurn()]);
     throw error;
   }
 }
@@ -124,21 +126,4 @@ async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise
     count += 1;
   }
   return count;
-}
-
-/** The same rows; `waiting` says whether one was requested and has not arrived. */
-function watch(rows: AsyncIterable<unknown>) {
-  const iterator = rows[Symbol.asyncIterator]();
-  let waiting = false;
-  const stop = async (): Promise<IteratorResult<unknown>> =>
-    (await iterator.return?.()) ?? { done: true, value: undefined };
-  const next = async (): Promise<IteratorResult<unknown>> => {
-    waiting = true;
-    try {
-      return await iterator.next();
-    } finally {
-      waiting = false;
-    }
-  };
-  return { waiting: () => waiting, stop, [Symbol.asyncIterator]: () => ({ next, return: stop }) };
 }
