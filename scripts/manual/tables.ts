@@ -1,4 +1,4 @@
-import { commandTable, nounGroups, nouns, type CommandEntry } from '../../src/commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../../src/commands/index.ts';
 import { failures, nameOf, success, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
 import { exitAdvice, optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
@@ -9,6 +9,28 @@ import { licenseRules } from '../../src/schema/license.ts';
 import { variablesOf } from '../../src/schema/profile.ts';
 import { settings } from '../../src/schema/settings.ts';
 import type { Block } from './roff.ts';
+
+/** Variables of others that the program reads. */
+const variablesOfOthers: Readonly<Record<string, string>> = {
+  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config; on Windows APPDATA)',
+  XDG_STATE_HOME:
+    'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state; on Windows LOCALAPPDATA)',
+  XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
+  PGPASSWORD:
+    'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
+  HTTPS_PROXY:
+    'Proxy for https beyond this computer, as http://HOST:PORT; NO_PROXY lists hosts, addresses and ranges without it; ALL_PROXY and SOCKS are not used',
+  HTTP_PROXY: 'The same for http',
+  NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
+  NODE_TLS_REJECT_UNAUTHORIZED: '0 is refused for a server beyond this computer',
+  CI: 'Set, and not false, 0 or no: never ask',
+  TZ: "Time zone of the times that are shown, and of times without a zone (default: the system's)",
+  TERM: 'dumb: no colour, and no redrawn line of progress',
+  NO_COLOR: 'Not empty: no colour',
+  FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too',
+  SUDO_USER: 'The history names this user beside the account',
+  TMPDIR: 'Folder for temporary files',
+};
 
 /** What a comment `<!-- table: NAME -->` in man becomes. */
 export const tables: Readonly<Record<string, () => readonly Block[]>> = {
@@ -25,7 +47,8 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   environment: () => [
     {
       entries: [
-        ...Object.entries({ ...variablesOf('licensing'), ...variablesOf('chat'), ...variables }).map(sentenceEntry),
+        ...Object.entries({ ...variablesOf('licensing'), ...variablesOf('chat') }).map(sentenceEntry),
+        ...Object.entries({ ...variables, ...variablesOfOthers }).map(sentenceEntry),
         optionVariables(),
       ],
     },
@@ -51,16 +74,23 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   faults: () => [{ entries: namesIn(faultKinds).map((term) => ({ term, text: faultText(term) })) }],
 };
 
-/** Every command once, in the groups that a reader looks for; those without a noun come last. */
+/** The groups that a reader looks for, each with its nouns; any other noun, and a command without one, is the last. */
+const groups: readonly { readonly title: string; readonly names: string }[] = [
+  { title: 'License keys', names: 'license first-activation ledger' },
+  { title: 'Team chat', names: 'messages archive channel topic settings view snippet' },
+  { title: 'Credentials', names: 'auth' },
+  { title: 'Sandbox: both services on this machine', names: 'sandbox' },
+];
+
+/** Every command once, in its group. */
 export function groupsOf(table: readonly CommandEntry[]) {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
-  return nounGroups.map((group, index) => ({
-    title: group.title,
-    entries: [
-      ...Object.keys(group.nouns).flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
-      ...(index < nounGroups.length - 1 ? [] : table.filter((entry) => !Object.hasOwn(nouns, nounOf(entry)))),
-    ],
+  const ordered = groups.map(({ title, names }) => ({
+    title,
+    entries: names.split(' ').flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
   }));
+  const grouped = new Set(ordered.flatMap(({ entries }) => entries));
+  return [...ordered, { title: 'Others', entries: table.filter((entry) => !grouped.has(entry)) }];
 }
 
 /** The rows of EXIT STATUS, for those kinds of failure. */

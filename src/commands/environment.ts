@@ -115,7 +115,7 @@ export function twinsOf(name: string, field: Field): readonly string[] {
   return [twinOf(name), ...(field.kind === 'boolean' && field.negatable ? [twinOf(`no_${name}`)] : [])];
 }
 
-/** Variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
+/** Our variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
 export const variables = {
   CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
   CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
@@ -126,24 +126,6 @@ export const variables = {
     'File of lines NAME: VALUE to add to each request that uses the credentials of the environment, for an access proxy',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
-  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config; on Windows APPDATA)',
-  XDG_STATE_HOME:
-    'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state; on Windows LOCALAPPDATA)',
-  XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
-  PGPASSWORD:
-    'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
-  HTTPS_PROXY:
-    'Proxy for https beyond this computer, as http://HOST:PORT; NO_PROXY lists hosts, addresses and ranges without it; ALL_PROXY and SOCKS are not used',
-  HTTP_PROXY: 'The same for http',
-  NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
-  NODE_TLS_REJECT_UNAUTHORIZED: '0 is refused for a server beyond this computer',
-  CI: 'Set, and not false, 0 or no: never ask',
-  TZ: "Time zone of the times that are shown, and of times without a zone (default: the system's)",
-  TERM: 'dumb: no colour, and no redrawn line of progress',
-  NO_COLOR: 'Not empty: no colour',
-  FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too',
-  SUDO_USER: 'The history names this user beside the account',
-  TMPDIR: 'Folder for temporary files',
 } as const;
 
 /** True if a guard of a whole job is set. @throws Failure config for another value */

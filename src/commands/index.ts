@@ -1,38 +1,21 @@
 import type { AnyCommand, NamelessCommand } from './command.ts';
 
-/** The nouns of commands in the groups of help; commands without a noun are in the last one. */
-export const nounGroups: readonly { readonly title: string; readonly nouns: Readonly<Record<string, string>> }[] = [
-  {
-    title: 'License keys',
-    nouns: {
-      license: 'License keys of an application: one for each end user',
-      'first-activation': 'Which license activated a sensor first',
-      ledger: 'A ledger in PostgreSQL that several machines share',
-    },
-  },
-  {
-    title: 'Team chat',
-    nouns: {
-      messages: 'Messages of the team chat',
-      archive: 'Copies of messages in a folder',
-      channel: 'Channels of the team chat',
-      topic: 'Topics of the team chat',
-      settings: "The chat account's own settings",
-      view: 'Navigation views of the team chat',
-      snippet: 'Saved snippets of the team chat',
-    },
-  },
-  { title: 'Credentials', nouns: { auth: 'Stored credentials' } },
-  {
-    title: 'Sandbox: both services on this machine',
-    nouns: { sandbox: 'Both services on this machine, for trials and tests' },
-  },
-  { title: 'Others', nouns: { api: 'Any request to one of the two APIs' } },
-];
-
-export const nouns: Readonly<Record<string, string>> = Object.fromEntries(
-  nounGroups.flatMap((group) => Object.entries(group.nouns)),
-);
+/** The nouns of commands, in the order of help. */
+export const nouns: Readonly<Record<string, string>> = {
+  license: 'License keys of an application: one for each end user',
+  'first-activation': 'Which license activated a sensor first',
+  ledger: 'A ledger in PostgreSQL that several machines share',
+  messages: 'Messages of the team chat',
+  archive: 'Copies of messages in a folder',
+  channel: 'Channels of the team chat',
+  topic: 'Topics of the team chat',
+  settings: "The chat account's own settings",
+  view: 'Navigation views of the team chat',
+  snippet: 'Saved snippets of the team chat',
+  auth: 'Stored credentials',
+  sandbox: 'Both services on this machine, for trials and tests',
+  api: 'Any request to one of the two APIs',
+};
 
 /** A row of the table of commands: its name, and what help needs without loading it. */
 export interface CommandEntry {

@@ -107,7 +107,8 @@ async function attemptOnce(connection: Connection, call: Call, request: Request,
   } catch (cause) {
     if (connection.signal.aborted) throw endOfInterrupted(connection.signal, call, request, cause);
     // A file of ours, such as that of the authorities, is the same the next time.
-    const error = cause instanceof Failure ? nothingSent(cause) : sentError(cause);
+    if (cause instanceof Failure) throw cause;
+    const error = sentError(cause);
     const failure = error.failure(
       { method, url },
       timeoutOf(connection, call),
@@ -116,10 +117,6 @@ async function attemptOnce(connection: Connection, call: Call, request: Request,
     observe({ kind: 'failure', method, url, attempt, message: failure.message });
     return { ending: error.ending, answer: undefined, failure };
   }
-}
-
-function nothingSent(failure: Failure): Pick<TransportError, 'ending' | 'failure'> {
-  return { ending: { request: 'unprocessed', again: 'never' }, failure: () => failure };
 }
 
 /** The longest time of a request that has no limit of its own. */

@@ -69,14 +69,9 @@ function openChunks(dist: string, packed: PackedChunks) {
     chunk(module.exports, require, module, file, dist);
     return module.exports;
   };
-  const require = (name: string): unknown => (name.startsWith('./') ? load(name.slice(2)) : builtin(name));
+  const require = (name: string): unknown =>
+    name.startsWith('./') ? load(name.slice(2)) : process.getBuiltinModule(name);
   return { load, isLoaded: (name: string) => modules.has(name) };
-}
-
-function builtin(name: string): unknown {
-  const module: unknown = process.getBuiltinModule(name);
-  if (module === undefined) throw new Error(`there is no module ${name} in this Node`);
-  return module;
 }
 
 function chunkIn(file: string): Chunk {
