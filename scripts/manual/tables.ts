@@ -1,7 +1,7 @@
 import { commandTable, nouns, type CommandEntry } from '../../src/commands/index.ts';
 import { failures, nameOf, success, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
-import { exitAdvice, optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
+import { optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
 import { globalOptions, twinsOf, variables } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
@@ -9,6 +9,32 @@ import { licenseRules } from '../../src/schema/license.ts';
 import { variablesOf } from '../../src/schema/profile.ts';
 import { settings } from '../../src/schema/settings.ts';
 import type { Block } from './roff.ts';
+
+/** Advice for each exit code; the last ones are of shells and systems, which CI shows. */
+const exitAdvice: Readonly<Record<string, string>> = {
+  1: 'Report it with the command.',
+  2: 'Correct the command or the file.',
+  3: 'Sign in, or set the variables; chatelaine doctor says what is missing.',
+  4: 'Check the key and what its owner may do: chatelaine auth status.',
+  5: 'Check the name. snippet rm and topic delete have --missing-ok.',
+  6: 'Read what the server said. The same command fails again.',
+  7: 'Run the same command again later.',
+  8: 'Do what the hint says; retryable (-o json) says whether to run the command again.',
+  9:
+    'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
+    'e-mail address, a password, the name of a view.',
+  10: 'Not an error: an audit or comparison found something.',
+  11: 'Look which of the licenses is used, and retire the others: license view --remote-user, license retire CODE.',
+  129: 'Run the same command again any time. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
+  130: 'Run the same command again any time.',
+  143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
+  124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
+  126: 'The shell found the program, but may not run it: check its permissions.',
+  127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
+  128: 'Another program in the script exited with it, often git.',
+  134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: check first).',
+  137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: check first).',
+};
 
 /** Variables of others that the program reads. */
 const variablesOfOthers: Readonly<Record<string, string>> = {

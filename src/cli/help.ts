@@ -39,49 +39,14 @@ export async function helpTexts(width: number): Promise<ReadonlyMap<string, stri
 
 const nounWidth = 18;
 
-/** Advice for each exit code; the last ones are of shells and systems, which CI shows. */
-export const exitAdvice: Readonly<Record<string, string>> = {
-  1: 'Report it with the command.',
-  2: 'Correct the command or the file.',
-  3: 'Sign in, or set the variables; chatelaine doctor says what is missing.',
-  4: 'Check the key and what its owner may do: chatelaine auth status.',
-  5: 'Check the name. snippet rm and topic delete have --missing-ok.',
-  6: 'Read what the server said. The same command fails again.',
-  7: 'Run the same command again later.',
-  8: 'Do what the hint says; retryable (-o json) says whether to run the command again.',
-  9:
-    'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
-    'e-mail address, a password, the name of a view.',
-  10: 'Not an error: an audit or comparison found something.',
-  11: 'Look which of the licenses is used, and retire the others: license view --remote-user, license retire CODE.',
-  129: 'Run the same command again any time. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
-  130: 'Run the same command again any time.',
-  143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
-  124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
-  126: 'The shell found the program, but may not run it: check its permissions.',
-  127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
-  128: 'Another program in the script exited with it, often git.',
-  134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: check first).',
-  137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: check first).',
-};
-
 const exits = Object.values({ success, ...failures }).map(({ exit, means: text }) => ({ term: String(exit), text }));
-
-/** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined where no exit code is that one. */
-export function exitHelp(code: string | undefined, width: number): string | undefined {
-  if (code === undefined) return exits.map(({ term, text }) => `${term.padStart(3)}  ${text}\n`).join('');
-  const advice = exits.find(({ term }) => term === code)?.text;
-  const texts = [advice, exitAdvice[code]].filter((text) => text !== undefined);
-  const entries = texts.map((text, index) => ({ term: (index === 0 ? code : '').padStart(3), text }));
-  return entries.length === 0 ? undefined : `${entryLines(entries, width, 3).join('\n')}\n`;
-}
 
 export function optionsHelp(width: number): string {
   return sections([
     ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
     ['', wrap(twins, width)],
     ['Exit codes', entryLines(exits, width, 3)],
-    ['More', ['chatelaine help 8 (what to do after that code), man chatelaine']],
+    ['More', ['chatelaine help exit-codes (what to do after each of them), man chatelaine']],
   ]);
 }
 

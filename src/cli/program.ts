@@ -4,7 +4,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
 import type { Fields } from '../schema/field.ts';
 import { commandWords, mistakeIn, withoutHelpWord } from './command-words.ts';
-import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
+import { commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import { plainWord, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
@@ -24,8 +24,7 @@ export async function readCommandLine(
 ): Promise<{ readonly text: string } | CommandRequest> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
   const start = partLine(argv, globalOptions);
-  const guide = guideText(start.words.join(' '), width);
-  if (guide !== undefined) return { text: guide };
+  if (start.words.join(' ') === 'help options') return { text: optionsHelp(width) };
   const named = withoutHelpWord(start.words);
   if (named.words[0] === 'version') return { text: `chatelaine ${version}\n` };
   const words = commandWords(named.words, start.unknown);
@@ -47,12 +46,6 @@ export async function readCommandLine(
   if (isWrong || isMissing || isExcess || !command) throw mistakeIn(line, { words, options, command, given });
   const texts = Object.fromEntries(rows.map(([name, { many }], at) => [name, many ? given.slice(at) : given[at]]));
   return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };
-}
-
-function guideText(words: string, width: number): string | undefined {
-  if (words === 'help options') return optionsHelp(width);
-  const [asked, code] = /^help (?:exit-codes|(\d+))$/.exec(words) ?? [];
-  return asked === undefined ? undefined : exitHelp(code, width);
 }
 
 /** A word that no command line can have: the value of an option that is the last word. */

@@ -97,6 +97,7 @@ test('help behind another word loads that one command, and no storage, server or
   expect(modules.filter((name) => /^commands\/(?!license\/)/.test(name))).toEqual([
     'commands/command.ts',
     'commands/environment.ts',
+    'commands/index.ts',
     'commands/roster.ts',
     'commands/typed-time.ts',
   ]);
