@@ -109,9 +109,10 @@ describe('a ledger that fails', needs('postgresql'), () => {
     const created = calls.splice(0).join(' ');
     await sandbox.run(ensure, { env, clock: realClock });
     await close();
-    expect(created).toBe('about enter about open exchange exchange exchange exchange exchange remove');
+    // The end of the session gives the lock back, if that takes less than 20 ms.
+    expect(created).toMatch(/^about enter about open( exchange){5} remove( exchange)?$/);
     // PostgreSQL ends the session of the run before, and lets go of its users, a moment after that has closed it.
-    expect(calls.join(' ')).toMatch(/^about enter about open exchange( holder exchange)* remove$/);
+    expect(calls.join(' ')).toMatch(/^about enter about open exchange( holder exchange)* remove( exchange)?$/);
   });
 
   test.each(['restart', 'kill'] as const)(

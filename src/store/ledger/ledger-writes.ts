@@ -4,11 +4,11 @@
  */
 import { JoinedItems } from '../../core/batch.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
-import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
+import { hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
 import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
 import { isExchanged, keyOf, statements } from './ledger-sql.ts';
@@ -70,6 +70,7 @@ interface ReadRun {
 }
 
 export class LedgerWrites implements WritePlace {
+  readonly salt: string;
   readonly #ask: Ask;
   readonly #state: LedgerState;
   readonly #origin: string;
@@ -87,9 +88,9 @@ export class LedgerWrites implements WritePlace {
   readonly #exchanges: JoinedItems<LedgerExchange>;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
-  #failure: Failure | undefined;
 
   constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: LedgerSurroundings) {
+    this.salt = `${state.salt} ${origin}`;
     this.#ask = ask;
     this.#state = state;
     this.#origin = origin;
@@ -103,7 +104,7 @@ export class LedgerWrites implements WritePlace {
     const { token, run, command, note, requestLimit, settle } = this.#run;
     const { hostname, pid } = this.#host.system;
     const limit = requestLimit + shortLimit;
-    await this.#query('open', [this.#key, token, this.#origin, run, command, hostname, pid, limit]);
+    await this.#ask(statements.open, [this.#key, token, this.#origin, run, command, hostname, pid, limit]);
     const asked = limit - this.#state.age;
     if (asked + settle <= 0) return;
     this.#restored = this.#host.clock.elapsed() + asked;
@@ -111,13 +112,7 @@ export class LedgerWrites implements WritePlace {
     note(`the ledger is new or was restored, or a replica took over: no license is created in the next ${wait}`);
   }
 
-  hashesOf(user: UserName): UserHashes {
-    return hashesOf(`${this.#state.salt} ${this.#origin}`, user);
-  }
-
-  async tryLock(user: UserName): Promise<UserLock | LockHolder> {
-    if (this.#failure) throw this.#failure;
-    const { folded } = this.hashesOf(user);
+  async tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder> {
     const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     const progress = String(this.#host.clock.elapsed());
     if (this.#held.has(wish.key)) return { holder: 'this run', progress };
@@ -128,7 +123,7 @@ export class LedgerWrites implements WritePlace {
       return { release: async () => this.#release(wish, folded) };
     }
     this.#held.delete(wish.key);
-    const [other] = await this.#query('holder', [wish.key]);
+    const [other] = await this.#ask(statements.holder, [wish.key]);
     if (!other) return { holder: 'another run', progress };
     const { command, host, pid, since, progress: written } = other;
     const time = new Date(Number(since)).toISOString().slice(11, 16);
@@ -143,7 +138,6 @@ export class LedgerWrites implements WritePlace {
   }
 
   async append(lines: readonly WriteLine[]): Promise<void> {
-    if (this.#failure) throw this.#failure;
     const added = lines.map((line) => {
       if ('end' in line) return { number: line.end, line };
       return { number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line };
@@ -167,12 +161,13 @@ export class LedgerWrites implements WritePlace {
       return { number: line.end, line, ...(isCut && { latest: write.time + run.limit }) };
     });
     for (const line of ends) run.record.apply(line, 0, now);
-    if (run.record.isNeeded(now)) await this.#query('ended', [token, writeJson(lines)]);
-    else await this.#query('remove', [token]);
+    if (run.record.isNeeded(now)) await this.#ask(statements.ended, [token, writeJson(lines)]);
+    else await this.#ask(statements.remove, [token]);
   }
 
   async close(left: ReadonlySet<number>): Promise<void> {
-    if (!this.#failure && left.size === 0) await this.#query('remove', [this.#run.token]);
+    // Whoever finds it later removes what a lost connection leaves.
+    if (left.size === 0) await ifAnswered(this.#ask(statements.remove, [this.#run.token]));
   }
 
   lacking(): PendingWrite | undefined {
@@ -189,9 +184,8 @@ export class LedgerWrites implements WritePlace {
     return told;
   }
 
-  /** Where the connection is gone, so are its locks; where the end of a write may be missing, it keeps them. */
+  /** Where the connection is gone, so are its locks. */
   #release({ key, told }: Wish, folded: string): void {
-    if (this.#failure) return;
     this.#fresh.delete(folded);
     this.#told.delete(told);
     this.#held.delete(key);
@@ -208,8 +202,8 @@ export class LedgerWrites implements WritePlace {
     const given = this.#given.splice(0);
     const values = [this.#key, this.#origin, writeJson(lines), writeJson(told), given, ...wanted, known];
     const limit = lines.length > 0 ? shortLimit : undefined;
-    const answer = (await this.#query('exchange', values, limit))[0]?.['exchange'];
-    if (!isExchanged(answer) || answer.written !== lines.length) throw (this.#failure ??= lockLost());
+    const answer = (await this.#ask(statements.exchange, values, limit))[0]?.['exchange'];
+    if (!isExchanged(answer) || answer.written !== lines.length) throw lockLost();
     for (const wish of wishes) {
       wish.isTaken = answer.taken?.includes(wish.key) === true;
       const entries = answer.told?.flatMap(([exact, entry]) => (exact === wish.told ? [entry] : []));
@@ -229,16 +223,6 @@ export class LedgerWrites implements WritePlace {
     }
     read.record.isGone = isGone;
     return read;
-  }
-
-  /** A statement that fails leaves open what the ledger holds: nothing more is sent by this run. */
-  async #query(name: keyof typeof statements, values: readonly unknown[], limit?: Milliseconds) {
-    try {
-      return await this.#ask(statements[name], values, limit);
-    } catch (cause) {
-      if (cause instanceof Failure) this.#failure ??= cause;
-      throw cause;
-    }
   }
 }
 

@@ -6,7 +6,7 @@ import { inSequence, JoinedItems } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Alarm } from '../../core/system.ts';
-import { countedIn, knownOf, openFirstsIn } from './run-record.ts';
+import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
 import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
 import { noWrites, type BegunWrite, type KnownWrites, type OpenFirst, type WriteEnd } from './writes.ts';
@@ -45,7 +45,7 @@ export class LicenseWrites {
   /** What each place had of other runs when it was last read. */
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
-  /** Why a place could not record a line: nothing more is sent. */
+  /** Why a place could not record a line, which may be cut: nothing more is recorded, or sent. */
   #failure: Error | undefined;
   #unreleased: Error | undefined;
   #count = 0;
@@ -75,6 +75,7 @@ export class LicenseWrites {
   }
 
   async #tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
+    if (this.#failure) throw this.#failure;
     const lock = await lockInAll(this.#places, users);
     return 'release' in lock ? { release: () => this.#releaseRecorded(lock) } : lock;
   }
@@ -94,13 +95,13 @@ export class LicenseWrites {
 
   /** In the order of the users. */
   async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
-    await this.#read((place) => users.map((user) => place.hashesOf(user)));
+    await this.#read((place) => users.map((user) => hashesOf(place.salt, user)));
     const lacking = this.#places.flatMap((place) => place.lacking?.() ?? []);
     const now = this.#world.elapsed();
     return users.map((user) => {
       const exact: string[] = [];
       const writes = [...this.#seen].flatMap(([place, records]) => {
-        const hashes = place.hashesOf(user);
+        const hashes = hashesOf(place.salt, user);
         exact.push(hashes.exact);
         return records.flatMap((record) => record.of(hashes));
       });
@@ -150,7 +151,7 @@ export class LicenseWrites {
       let began = 0;
       await this.#lines.addNow((place) => {
         began = this.#world.elapsed();
-        return { begin, users: users.map((user) => place.hashesOf(user)), asked };
+        return { begin, users: users.map((user) => hashesOf(place.salt, user)), asked };
       });
       isFresh = this.#world.elapsed() - began <= oldestLine;
     }
@@ -178,10 +179,11 @@ export class LicenseWrites {
   }
 
   async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {
+    if (this.#failure) throw this.#failure;
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
     // One place records what another cannot.
     for (const one of await Promise.allSettled(writing))
-      if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
+      if (one.status === 'rejected') throw (this.#failure = errorOf(one.reason));
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {
@@ -220,7 +222,7 @@ export class LicenseWrites {
     const open = [...this.#seen].flatMap(([place, records]) =>
       openFirstsIn(records, this.#world.elapsed()).map(({ user, ...first }) => ({
         ...first,
-        isOf: (other: UserName) => place.hashesOf(other).exact === user.exact,
+        isOf: (other: UserName) => hashesOf(place.salt, other).exact === user.exact,
       })),
     );
     return [...new Map(open.map((one) => [one.id, one])).values()];

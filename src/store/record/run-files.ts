@@ -15,7 +15,7 @@ import { makePrivateFolder, readPrivateBytes, writableState } from '../disk/priv
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
 import { draftLocks, isHeld, lockFolder, lockFolders, tryLock, withLock } from '../lock/lock.ts';
 import type { LockDraft, Surroundings } from '../lock/lock.ts';
-import { hashesOf, hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from './run-record.ts';
+import { hashOf, RunRecord, type EndLine, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
 import type { UserLock, UserName, WritingRun } from './writes.ts';
 
@@ -70,8 +70,8 @@ async function removeOldLocks(folder: string, { clock, system }: Surroundings): 
 }
 
 class RunFiles implements WritePlace {
+  readonly salt: string;
   readonly #folder: string;
-  readonly #salt: string;
   readonly #token: string;
   readonly #run: WritingRun;
   readonly #host: Surroundings;
@@ -79,12 +79,12 @@ class RunFiles implements WritePlace {
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
   #handle: FileHandle | undefined;
-  /** Why a line could not be written, which may be cut: nothing more is. */
-  #failure: Failure | undefined;
+  /** A line could not be written: users whose end may be missing stay locked until this process has ended. */
+  #isCut = false;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
     this.#folder = folder;
-    this.#salt = salt;
+    this.salt = salt;
     this.#token = token;
     this.#run = run;
     this.#host = host;
@@ -92,15 +92,11 @@ class RunFiles implements WritePlace {
     this.#draft = once(() => draftLocks(join(folder, `${token}.lock`), host.system, about));
   }
 
-  hashesOf(user: UserName): UserHashes {
-    return hashesOf(this.#salt, user);
-  }
-
-  async tryLock(user: UserName): Promise<UserLock | LockHolder> {
-    if (this.#failure) throw this.#failure;
-    const path = join(this.#folder, `${this.hashesOf(user).folded}.lock`);
+  async tryLock(_user: UserName, folded: string): Promise<UserLock | LockHolder> {
+    const path = join(this.#folder, `${folded}.lock`);
     const lock = await tryLock(path, this.#host, await this.#draft());
-    if (lock.release) return { release: () => this.#release(lock) };
+    const { release } = lock;
+    if (release) return { release: async () => (this.#isCut ? undefined : release()) };
     const { name, isSeen, about: said } = lock.holder;
     const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
     const file = said && (await ifThere('look at a record', stat(this.#pathOf(said.file))));
@@ -161,19 +157,13 @@ class RunFiles implements WritePlace {
     return { record: new RunRecord(token, head), owner: head.owner, inode, size };
   }
 
-  /** Where the end of a write may be missing, its user stays locked until this process has ended. */
-  async #release(lock: UserLock): Promise<void> {
-    if (!this.#failure) await lock.release();
-  }
-
   /** One call after the other: lines that come together are one. */
   async append(lines: readonly WriteLine[]): Promise<void> {
-    if (this.#failure) throw this.#failure;
     const time = this.#host.clock.now();
     const text = lines.map((line) => summedLine({ ...line, time })).join('');
     const appending = async (): Promise<void> => appendSynced((this.#handle ??= await this.#open()), text);
     await orFailure(`write ${this.#own}`, appending(), writableState).catch((cause: unknown) => {
-      if (cause instanceof Failure) this.#failure = cause;
+      this.#isCut = true;
       throw cause;
     });
   }

@@ -39,9 +39,10 @@ export interface RecordedWrite extends WritingRun {
 
 /** Where runs see one another's writes: the files of this machine, or a ledger. */
 export interface WritePlace {
-  hashesOf(user: UserName): UserHashes;
-  /** Takes the lock of that name by its folded form. */
-  tryLock(user: UserName): Promise<UserLock | LockHolder>;
+  /** Of the hashes of users. */
+  readonly salt: string;
+  /** Takes the lock of that name by the hash of its folded form. */
+  tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder>;
   /** What other runs have recorded by now; of these users at least what they had when they were locked. */
   read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
   /** Lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */

@@ -2,7 +2,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
-import type { LockHolder, WritePlace } from './run-record.ts';
+import { hashesOf, type LockHolder, type WritePlace } from './run-record.ts';
 import type { UserLock, UserName } from './writes.ts';
 
 export interface LockWorld extends Pick<Clock, 'elapsed' | 'random'> {
@@ -49,9 +49,9 @@ export async function lockInAll(
     for (const lock of taken.splice(0).reverse()) await lock.release();
   };
   for (const place of places) {
-    const byHash = new Map(users.map((user) => [place.hashesOf(user).folded, user]));
-    for (const [, user] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
-      const lock = await place.tryLock(user).catch(async (cause: unknown) => {
+    const byHash = new Map(users.map((user) => [hashesOf(place.salt, user).folded, user]));
+    for (const [folded, user] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const lock = await place.tryLock(user, folded).catch(async (cause: unknown) => {
         await release();
         throw cause;
       });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerScript, ledgerVersion } from '../../../src/store/ledger/ledger-sql.ts';
+import { hashesOf } from '../../../src/store/record/run-record.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { openAuthority } from '../../helpers/authority.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -102,9 +103,10 @@ describe('with a database', needs('postgresql'), () => {
     const run = { token: 'other', run: 'ABCD', command: 'license ensure', note: () => undefined };
     const place = await ledger.writes(String(origin), { ...run, settle: 5000, requestLimit: 30_000 });
     const open = { app_code: 4711, remote_user: user };
-    await place.tryLock(open);
+    const hashes = hashesOf(place.salt, open);
+    await place.tryLock(open, hashes.folded);
     const asked = { kind: 'creation', app_code: 4711, settle: 5000, unanswered: 0 } as const;
-    await place.append([{ begin: 1, users: [place.hashesOf(open)], asked }]);
+    await place.append([{ begin: 1, users: [hashes], asked }]);
     await place.append([{ end: 1, is: 'answered', status: 201, key_end: 'F69B' }]);
     await cluster.query(`UPDATE chatelaine.line SET at = '2026-03-01T12:00:00Z'`, [], database);
     await ledger.close();

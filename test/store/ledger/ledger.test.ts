@@ -8,7 +8,7 @@ import { Ledger } from '../../../src/store/ledger/ledger.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import type { Alarm } from '../../../src/core/system.ts';
-import type { WritePlace } from '../../../src/store/record/run-record.ts';
+import { hashesOf, type LockHolder, type WritePlace } from '../../../src/store/record/run-record.ts';
 import type { AskedWrite, UserLock } from '../../../src/store/record/writes.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
@@ -79,6 +79,10 @@ describe('a ledger', needs('postgresql'), () => {
     return lock;
   }
 
+  function tried({ place }: Run, name: string): Promise<UserLock | LockHolder> {
+    return place.tryLock(user(name), hashesOf(place.salt, user(name)).folded);
+  }
+
   /** What a run gives back is free once it has taken another lock. */
   async function givenBack(writes: Run): Promise<void> {
     await locked(writes, `after-${(count += 1)}`);
@@ -102,11 +106,11 @@ describe('a ledger', needs('postgresql'), () => {
   test('one run has a user, under whatever spelling, until it gives the user back', async () => {
     const [one, other] = [await writesOf(), await writesOf()];
     const lock = await locked(one, 'ada');
-    const held = await other.place.tryLock(user('ADA '));
+    const held = await tried(other, 'ADA ');
     expect('holder' in held ? held.holder : held).toMatch(
       /^license apply, process \d+ on here.test, since \d\d:\d\dZ$/,
     );
-    expect(await one.place.tryLock(user(' ada'))).toMatchObject({ holder: 'this run' });
+    expect(await tried(one, ' ada')).toMatchObject({ holder: 'this run' });
     await (await locked(other, 'ben')).release();
     expect(await other.lockNow([user('ada', 8)])).toBeDefined();
     await lock.release();
@@ -135,7 +139,7 @@ describe('a ledger', needs('postgresql'), () => {
     const [one, other] = [await writesOf(), await writesOf()];
     await locked(one, 'gil');
     const progress = async () => {
-      const lock = await other.place.tryLock(user('gil'));
+      const lock = await tried(other, 'gil');
       return 'progress' in lock ? lock.progress : '';
     };
     const first = await progress();
