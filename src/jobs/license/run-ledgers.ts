@@ -151,14 +151,7 @@ export class RunLedgers {
       const requestLimit = options.timeout ?? defaultTimeout;
       if (ledger) places.push(await ledger.writes(origin, { ...run, requestLimit }));
     }
-    const { elapsed, random, sleep } = host.clock;
-    return new JoinedWrites(places, {
-      ...run,
-      elapsed,
-      random,
-      sleep: (span) => sleep(span, signal),
-      alarm: host.alarm,
-    });
+    return new JoinedWrites(places, { ...run, clock: host.clock, alarm: host.alarm, signal });
   }
 }
 

@@ -97,7 +97,7 @@ export class LicenseWrites {
   async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
     await this.#read((place) => users.map((user) => hashesOf(place.salt, user)));
     const lacking = this.#places.flatMap((place) => place.lacking?.() ?? []);
-    const now = this.#world.elapsed();
+    const now = this.#world.clock.elapsed();
     return users.map((user) => {
       const exact: string[] = [];
       const writes = [...this.#seen].flatMap(([place, records]) => {
@@ -123,7 +123,7 @@ export class LicenseWrites {
 
   /** Once, with the n of now. False: nothing had to be written. */
   async #closeEnded(place: WritePlace, records: readonly RunRecord[]): Promise<boolean> {
-    const now = this.#world.elapsed();
+    const now = this.#world.clock.elapsed();
     const ended = records.filter(({ isGone, isClosed }) => isGone && !isClosed);
     for (const record of ended) record.isClosed = true;
     const open = ended.filter((record) => record.cut().length > 0 || !record.isNeeded(now));
@@ -136,7 +136,7 @@ export class LicenseWrites {
   }
 
   #countedIn(records: readonly RunRecord[]): ReadonlyMap<string, Milliseconds> {
-    const counted = countedIn(records, this.#world.elapsed());
+    const counted = countedIn(records, this.#world.clock.elapsed());
     for (const [number, settle] of this.#counted) counted.set(`${this.#world.token}-${number}`, settle);
     return counted;
   }
@@ -150,10 +150,10 @@ export class LicenseWrites {
     for (let isFresh = false; !isFresh;) {
       let began = 0;
       await this.#lines.addNow((place) => {
-        began = this.#world.elapsed();
+        began = this.#world.clock.elapsed();
         return { begin, users: users.map((user) => hashesOf(place.salt, user)), asked };
       });
-      isFresh = this.#world.elapsed() - began <= oldestLine;
+      isFresh = this.#world.clock.elapsed() - began <= oldestLine;
     }
   }
 
@@ -161,11 +161,12 @@ export class LicenseWrites {
   async end(id: string, what: WriteEnd): Promise<void> {
     const line = { end: numberIn(id), ...what };
     if (!id.startsWith(`${this.#world.token}-`)) return this.#inTurn(() => this.#endOfEnded(id, line));
+    const isKept = what.is === 'answered' || what.is === 'no answer';
     if (what.is !== 'no answer' || what.n === 0) this.#counted.delete(line.end);
-    if (what.is !== 'no answer' && what.is !== 'answered') this.#left.delete(line.end);
+    if (!isKept) this.#left.delete(line.end);
     const written = this.#lines.add(() => line);
     // What is settled nobody waits for: where it is lost with this run, others settle it once more.
-    if (what.is !== 'answered' && what.is !== 'no answer') return written;
+    if (!isKept) return written;
     this.#ending.set(line.end, written);
     return written.finally(() => this.#ending.delete(line.end));
   }
@@ -220,7 +221,7 @@ export class LicenseWrites {
   async openFirsts(): Promise<readonly OpenFirst[]> {
     await this.#read(() => []);
     const open = [...this.#seen].flatMap(([place, records]) =>
-      openFirstsIn(records, this.#world.elapsed()).map(({ user, ...first }) => ({
+      openFirstsIn(records, this.#world.clock.elapsed()).map(({ user, ...first }) => ({
         ...first,
         isOf: (other: UserName) => hashesOf(place.salt, other).exact === user.exact,
       })),

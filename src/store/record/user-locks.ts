@@ -5,8 +5,10 @@ import type { Clock } from '../../core/system.ts';
 import { hashesOf, type LockHolder, type WritePlace } from './run-record.ts';
 import type { UserLock, UserName } from './writes.ts';
 
-export interface LockWorld extends Pick<Clock, 'elapsed' | 'random'> {
-  readonly sleep: (span: Milliseconds) => Promise<void>;
+export interface LockWorld {
+  readonly clock: Clock;
+  /** Ends the wait for a lock. */
+  readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
@@ -18,7 +20,7 @@ const longestPause: Milliseconds = 400;
 /** Waits while the holder writes lines. @throws Failure unavailable naming the holder; as `tryLock` */
 export async function untilLocked(
   users: readonly UserName[],
-  { elapsed, random, sleep, say }: LockWorld,
+  { clock: { elapsed, random, sleep }, signal, say }: LockWorld,
   tryLock: () => Promise<UserLock | LockHolder>,
 ): Promise<UserLock> {
   let [progress, end, sayAt] = ['', elapsed() + longestWait, elapsed() + quietWait];
@@ -35,7 +37,7 @@ export async function untilLocked(
       });
     if (elapsed() > sayAt) say(`waiting: ${held}`);
     if (elapsed() > sayAt) sayAt = Infinity;
-    await sleep(Math.min(20 * round, longestPause) * (0.5 + random()));
+    await sleep(Math.min(20 * round, longestPause) * (0.5 + random()), signal);
   }
 }
 

@@ -12,8 +12,9 @@ function reads() {
   const clock = sleptClock();
   const notes: string[] = [];
   const said = { say: (text: string) => void notes.push(text), warn: () => undefined };
+  const { signal } = new AbortController();
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
-  const store = new LicenseWrites([], { ...clock, alarm: realAlarm, say: said.say, token: 'x', settle: 5000 });
+  const store = new LicenseWrites([], { clock, alarm: realAlarm, signal, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
   const noAnswer = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>

@@ -39,9 +39,8 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     const run = { ...named, settle: 5000, requestLimit: 30_000 };
     const place = new LedgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host);
     await place.open();
-    const { elapsed, random } = realClock;
-    const world = { elapsed, random, sleep: () => Promise.resolve(), alarm: realAlarm, say: () => undefined };
-    const store = new LicenseWrites([place], { token, settle: 5000, ...world });
+    const { signal } = new AbortController();
+    const store = new LicenseWrites([place], { token, settle: 5000, ...host, signal, say: () => undefined });
     return { store, connection, locks: new Map<string, UserLock>(), ids: [] };
   };
   for (let number = 0; number < 3; number += 1) runs[number] = await begin();

@@ -53,9 +53,8 @@ describe('a ledger', needs('postgresql'), () => {
     readonly place: WritePlace;
 
     constructor(place: WritePlace, token: string) {
-      const { elapsed, random } = realClock;
-      const world = { elapsed, random, sleep: () => Promise.resolve(), alarm: realAlarm, say: () => undefined };
-      super([place], { token, settle: 5000, ...world });
+      const { signal } = new AbortController();
+      super([place], { token, settle: 5000, clock: realClock, alarm: realAlarm, signal, say: () => undefined });
       this.place = place;
     }
   }

@@ -20,18 +20,9 @@ async function openRun(host: Place, { notes = [] as string[], alarm = realAlarm 
   runs += 1;
   const token = `run${runs}`;
   const local = await openRunFiles(origin, token, { run: `R${runs}`, command: 'license apply' }, host, () => undefined);
-  const { clock } = host;
-  const { elapsed, random } = clock;
+  const { signal } = new AbortController();
   const say = (text: string): void => void notes.push(text);
-  const writes = new LicenseWrites([local], {
-    token,
-    settle: 5000,
-    elapsed,
-    random,
-    sleep: clock.sleep,
-    alarm,
-    say,
-  });
+  const writes = new LicenseWrites([local], { token, settle: 5000, clock: host.clock, alarm, signal, say });
   onTestFinished(() => writes.close());
   return writes;
 }
