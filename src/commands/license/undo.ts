@@ -10,7 +10,7 @@ import type { PlannedChange } from '../../output/presentation.ts';
 import type { UserName } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
-import { askAbout, withUndo } from './change-in-plan.ts';
+import { askAbout, isAsAsked, withUndo } from './change-in-plan.ts';
 import { changeOne, openChanging, refuseSecond } from './changed.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow, type ChangedLicense } from './show.ts';
@@ -121,19 +121,19 @@ async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['u
       (one) => (asSize === undefined || sizeOf(one) === asSize) && (end === undefined || one.key?.endsWith(end)),
     );
   if (app !== undefined) return `it was moved from application ${app}`;
+  const fields = {
+    ...(user !== remote_user && { remote_user: user }),
+    ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
+  };
   const [left, ...others] = await find(remote_user);
   if (!left || others.length > 0) {
     const [before, ...more] = await find(user, size);
-    if (before && more.length === 0 && !left) return { license: before, fields: {} };
+    if (before && more.length === 0 && !left) return { license: before, fields };
     const count = left ? others.length + 1 : 'no';
     return `${count} licenses of ${remote_user} are as the run left them`;
   }
   if (user !== remote_user && (await lookups.licensesOf({ remote_user: user, app_code })).length > 0)
     return `'${user}' has another license now`;
-  const fields = {
-    ...(user !== remote_user && { remote_user: user }),
-    ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
-  };
   return { license: left, fields };
 }
 
@@ -142,10 +142,11 @@ function plannedUndo({ change, undo }: UndoStep): PlannedChange {
   const { app_code, remote_user, size_allowance } = change;
   if (typeof undo === 'string') return { kind: 'leave', user: remote_user, becomes: undo, app_code };
   const { remote_user: name, size_allowance: size } = undo.fields;
+  if (isAsAsked(undo.license, undo.fields))
+    return { kind: 'leave', user: userBefore(change), becomes: 'is as it was before the run', app_code };
   const resized = size !== undefined && `resized ${changeInWords(size_allowance, size)}`;
   const parts = [resized, name !== undefined && `renamed from ${remote_user}`].filter(Boolean);
-  if (parts.length > 0) return { kind: 'put back', user: name ?? remote_user, becomes: parts.join(', '), app_code };
-  return { kind: 'leave', user: userBefore(change), becomes: 'is as it was before the run', app_code };
+  return { kind: 'put back', user: name ?? remote_user, becomes: parts.join(', '), app_code };
 }
 
 /** That a license is not as the run left it. */

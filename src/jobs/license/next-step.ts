@@ -82,14 +82,15 @@ function isOfEarlier({ recorded }: Case, { key }: License): boolean {
 function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step {
   const { asked, recorded } = one;
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
-  if (fitting) {
+  const pending = seen.isSettled ? [] : (recorded?.pending ?? []);
+  if (fitting && pending.every((write) => write.asked.kind === 'creation')) {
     const name = textOf(fitting, 'remote_user');
     const storedAs = recorded?.open && name !== asked.remote_user ? name : undefined;
     return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses, storedAs }, rules);
   }
   if (!recorded) return { do: 'lock' };
   // An earlier change that is processed late would undo this one.
-  if (recorded.pending.length > 0 && !seen.isSettled) return { do: 'look up', when: 'when due' };
+  if (pending.length > 0) return { do: 'look up', when: 'when due' };
   return resize(one, licenses[0], licenses, rules);
 }
 

@@ -123,6 +123,43 @@ test('apply at a server whose field of the key is unknown: created is exit 9, un
   }
 });
 
+test.each<[string, number, (code: string, run: string) => string]>([
+  ['ensure', 1, () => 'license ensure --remote-user ada --size-allowance 4'],
+  ['edit', 1, (code) => `license edit ${code} --size-allowance 4`],
+  ['undo', 2, (_code, run) => `license undo ${run} -y`],
+])(
+  'a change of an ended run that the server may still make is settled by %s, which wants it as it is',
+  async (_what, looks, line) => {
+    const stop = new AbortController();
+    let late: (() => void) | undefined;
+    const { run, sandbox } = await licensingWorld({}, 'PATCH /*=drop-before#1', {
+      seed: seedOf(['ada']),
+      log({ method }) {
+        if (method === 'PATCH') stop.abort(new Failure('cancelled', 'interrupted'));
+        else late?.();
+      },
+    });
+    const { licenses } = sandbox.state;
+    const ended = await run('license ensure --remote-user ada --size-allowance 9', { interrupt: stop.signal });
+    expect(ended.exitCode).toBe(130);
+    const history = JSON.parse((await run('license history -o json')).stdout) as { run: string }[];
+    // The server comes to the request once the next run has looked.
+    let left = looks;
+    late = () => {
+      left -= 1;
+      if (left > 0) return;
+      late = undefined;
+      for (const license of licenses()) Object.assign(license, { size_allowance: 9 });
+    };
+
+    const ran = await run(line('K-0', history[0]?.run ?? ''));
+
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toContain('resized 9 -> 4');
+    expect(licenses()).toMatchObject([{ size_allowance: 4 }]);
+  },
+);
+
 test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
   const { run, made, posts } = await service({ ...exact, names });
 

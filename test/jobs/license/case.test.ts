@@ -46,8 +46,8 @@ const locked =
   (one) =>
     lockedCase(one, { pending: [], ...recorded });
 const run = { run: '7K2F', command: 'license apply' };
-const pending = (unanswered = 0): Partial<KnownWrites> => {
-  const write = { kind: 'creation', settle: 5000, unanswered } as const;
+const pending = (unanswered = 0, kind: 'creation' | 'change' = 'creation'): Partial<KnownWrites> => {
+  const write = { kind, settle: 5000, unanswered } as const;
   const entry: PendingWrite = { ...run, id: 'x-1', asked: write, ended: 900, n: 1 };
   return { pending: [entry] };
 };
@@ -132,6 +132,12 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ['the same, and an early lookup shows nothing', [locked(pending()), nothingYet], 'look up when due'],
       ['the same, and a lookup that is due shows nothing', [locked(pending()), nothing], 'create'],
       ['an earlier write is pending, and one is listed', [locked(pending()), shown(one)], 'end unchanged K-0001'],
+      [
+        'the same of a change, and too early a lookup',
+        [locked(pending(0, 'change')), seen({ shows: 'licenses', licenses: [one] }, false)],
+        'look up when due',
+      ],
+      ['the same, and a lookup that is due', [locked(pending(0, 'change')), shown(one)], 'end unchanged K-0001'],
       [
         'an earlier write is pending, and another size is listed too early',
         [locked(pending()), seen({ shows: 'licenses', licenses: [small] }, false)],
