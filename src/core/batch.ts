@@ -8,7 +8,7 @@ export function batched<T>(
   due = (): Promise<void> => Promise.resolve(),
 ) {
   let batch: { readonly items: T[]; readonly written: Promise<void> } | undefined;
-  const oneTurn = inSequence();
+  const oneTurn = limiter(1);
   return (item: T): Promise<void> => {
     if (batch) batch.items.push(item);
     else {
@@ -72,13 +72,31 @@ export class JoinedItems<T> {
   }
 }
 
-/** Lets one piece of work begin when the one before it has ended, however that ended. */
-export function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
+/**
+ * Lets `size` pieces of work be in progress at once; others wait in the order in which they came, whether or not one
+ * before them throws. With 1 they are steps one after another. A size that changes holds for what begins then.
+ */
+export function limiter(size: number | (() => number)): <T>(work: () => T | Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  const most = typeof size === 'number' ? () => size : size;
+  let running = 0;
+  const begin = (): void => {
+    while (running < most() && waiting.length > 0) {
+      running += 1;
+      waiting.shift()?.();
+    }
+  };
+  const pass = (): void => {
+    running -= 1;
+    begin();
+  };
   return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
+    const turn = new Promise<void>((resolve) => void waiting.push(resolve));
+    begin();
+    const ending = turn.then(work);
+    // Whoever awaits this piece goes on before the next one begins.
+    ending.then(pass, pass);
+    return ending;
   };
 }
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { inSequence } from '../core/batch.ts';
+import { limiter } from '../core/batch.ts';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
@@ -22,7 +22,7 @@ const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 export async function openSandboxLog(path: string, host: Surroundings) {
   await prepareFolder(dirname(path), host);
   const seen: Seen = { log: '', size: 0 };
-  const oneTurn = inSequence();
+  const oneTurn = limiter(1);
   const run = async <T>(work: LogWork<T>): Promise<T> =>
     withFile(orFailure(`write the sandbox's data ${path}`, openFile(path, flags)), async (file) => {
       const records = await newRecords(path, file, seen);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { limiter } from '../../src/jobs/work/pool.ts';
+import { limiter } from '../../src/core/batch.ts';
 
 export interface QueuedServer {
   readonly url: string;

@@ -8,7 +8,7 @@ import { identityOf, textOf, type License } from '../../api/licensing/license.ts
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { AskedWrite, OpenFirst } from '../../store/record/writes.ts';
-import { limiter } from '../work/pool.ts';
+import { limiter } from '../../core/batch.ts';
 import type { CaseLookups } from './case-lookups.ts';
 import { answerOf, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';

@@ -6,7 +6,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
-import { limiter } from '../work/pool.ts';
+import { limiter } from '../../core/batch.ts';
 import { PendingWrites, type PlacesWorld, type Unanswered, type WriteSight } from './pending-writes.ts';
 
 /** How a request ended, as its sender judges the response; it throws where certainly nothing was changed. */

@@ -46,34 +46,6 @@ export async function* pool<I, T>(
 }
 
 /**
- * Lets `size` pieces of work be in progress at once; others wait in the order in which they came, whether or not one
- * before them throws. With 1 they are steps one after another. A size that changes holds for what begins then.
- */
-export function limiter(size: number | (() => number)): <T>(work: () => T | Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  const most = typeof size === 'number' ? () => size : size;
-  let running = 0;
-  const begin = (): void => {
-    while (running < most() && waiting.length > 0) {
-      running += 1;
-      waiting.shift()?.();
-    }
-  };
-  const pass = (): void => {
-    running -= 1;
-    begin();
-  };
-  return (work) => {
-    const turn = new Promise<void>((resolve) => void waiting.push(resolve));
-    begin();
-    const ending = turn.then(work);
-    // Whoever awaits this piece goes on before the next one begins.
-    ending.then(pass, pass);
-    return ending;
-  };
-}
-
-/**
  * Each item is requested while the one before it is used. What the source throws is thrown in its place. When the user
  * stops, the source is asked to end, and what is on its way is not waited for.
  */

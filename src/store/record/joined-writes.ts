@@ -2,7 +2,7 @@
  * What all runs know of the writes of one licensing server: a lock for each user, and a record of each POST, PATCH and
  * PUT (docs/exactly-once.md, The four parts). A run opens it once for an origin, and it lives as long as the run.
  */
-import { inSequence, JoinedItems } from '../../core/batch.ts';
+import { JoinedItems, limiter } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Alarm } from '../../core/system.ts';
@@ -34,7 +34,7 @@ const longestDelay: Milliseconds = 20;
 export class LicenseWrites {
   readonly #places: readonly WritePlace[];
   readonly #world: StoreWorld;
-  readonly #inTurn = inSequence();
+  readonly #inTurn = limiter(1);
   /** The writes of this run that are under way or pending, each with its `settle`. */
   readonly #counted = new Map<number, Milliseconds>();
   /** Those, and the ones that are open or not forgotten; a large run has many. */

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../helpers/gather.ts';
-import { resultsInOrder, limiter, pool } from '../../../src/jobs/work/pool.ts';
+import { limiter } from '../../../src/core/batch.ts';
+import { resultsInOrder, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
