@@ -104,15 +104,8 @@ export async function liveOwner(owner: Owner, me: Owner, system: System): Promis
   const liveness = await livenessOf(owner, me, system);
   if (liveness === 'gone') return undefined;
   const name = `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`;
-  const state = liveness === 'running' && owner.space === me.space ? await stateOf(owner.pid) : undefined;
-  const said = state === 'T' ? `${name} (stopped)` : name;
-  return { name: said, isSeen: liveness === 'running', about: owner.about };
-}
-
-/** The letter of proc(5) for a process, where the system has it: `T` is stopped. */
-async function stateOf(pid: number): Promise<string | undefined> {
-  const line = await unlessRefused(readFile(`/proc/${pid}/stat`, 'utf8'));
-  return line === undefined ? undefined : afterName(line)[0];
+  const said = liveness === 'stopped' ? `${name} (stopped)` : name;
+  return { name: said, isSeen: liveness !== 'unseen', about: owner.about };
 }
 
 /** What to do about an owner of what that file holds: a sentence. */
@@ -121,8 +114,10 @@ export function remedy({ isSeen }: LiveOwner, path: string): string {
   return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(path)}`;
 }
 
+type Liveness = 'running' | 'stopped' | 'gone' | 'unseen';
+
 /** Looks an id up only on the computer that it is of: elsewhere it is another process's. */
-async function livenessOf(owner: Owner, me: Owner, system: System): Promise<'running' | 'gone' | 'unseen'> {
+async function livenessOf(owner: Owner, me: Owner, system: System): Promise<Liveness> {
   if (owner.pid === 0) return 'gone';
   const isHere = owner.here !== undefined && (await isOfHere(owner.here, me, system));
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
@@ -132,7 +127,9 @@ async function livenessOf(owner: Owner, me: Owner, system: System): Promise<'run
   if (owner.space === me.space && owner.start !== undefined) {
     const line = await unlessRefused(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
     if (line === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
-    return startIn(line) !== owner.start || /^[ZX]/.test(afterName(line)) ? 'gone' : 'running';
+    const state = afterName(line).charAt(0);
+    if (startIn(line) !== owner.start || /[ZX]/.test(state)) return 'gone';
+    return state === 'T' ? 'stopped' : 'running';
   }
   const answer = owner.sign === undefined ? 'unseen' : await probe(owner.sign, system);
   if (answer === 'running') return answer;

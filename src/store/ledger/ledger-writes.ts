@@ -179,9 +179,7 @@ export class LedgerWrites implements WritePlace {
 
   /** What the history said of a user when this run took the lock; undefined where it has to be asked. */
   freshlyTold(exact: string): readonly unknown[] | undefined {
-    const told = this.#told.get(exact);
-    this.#told.delete(exact);
-    return told;
+    return this.#told.get(exact);
   }
 
   /** Where the connection is gone, so are its locks. */
