@@ -31,10 +31,9 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const asides: string[] = [];
-  const aside = (line: string): void => void asides.push(line);
   const printed = {
     say: messages.say,
-    aside,
+    aside: (line: string) => void asides.push(line),
     zoneMark: zoneMarkOf(running),
     filter,
     turn,

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import { type FailedRequest, Failure, type FailureKind, type ServerWords } from '../../core/failure.ts';
 import { isObject, isTooDeep, jsonIn } from '../../core/json.ts';
 
@@ -124,7 +125,7 @@ export function unconfirmed(what: string, details: Failure['details'], kind: Fai
 
 /** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */
 export function incompleteAfter(pages: number, cause: unknown): unknown {
-  return incompleteWith(`the list ends after ${pages} page${pages === 1 ? '' : 's'}`, cause);
+  return incompleteWith(`the list ends after ${quantity(pages, 'page')}`, cause);
 }
 
 /** A failure after a part of the result (`what`) was given. An interruption keeps its kind. */

@@ -4,7 +4,6 @@ import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import { posixWord } from '../../core/shell-word.ts';
 import { isLoopback } from '../../schema/url.ts';
-
 import {
   Planned,
   type Call,

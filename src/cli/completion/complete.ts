@@ -102,21 +102,15 @@ interface SurfaceCommand extends NamedText {
 
 type TextField = Extract<Field, { readonly kind: 'string' }>;
 
-type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'choices' | 'suggest'> & {
-  readonly name: string;
-  readonly kind: string;
-};
+type SurfaceField = Omit<TextField, 'kind'> & { readonly name: string; readonly kind: string };
 
-type SurfaceOption = SurfaceField & Pick<TextField, 'short'> & { readonly option: string };
+type SurfaceOption = SurfaceField & { readonly option: string };
 
 /** A word that completion offers, and what it means; the text is empty where nothing is to be said. */
-export interface Offer {
-  readonly word: string;
-  readonly text: string;
-}
+type Offer = Readonly<Record<'word' | 'text', string>>;
 
 /** Offers for the word at the cursor, or the kind of a path. */
-export interface Completion {
+interface Completion {
   readonly kind: 'words' | 'files' | 'folders';
   readonly offers: readonly Offer[];
 }

@@ -86,8 +86,9 @@ export async function accountStatus(
   };
   try {
     const credential = await open();
-    account = { ...account, kind: credential.kind, url: urlOf(credential), ...namesOf(credential) };
-    account = { ...account, read_only: credential.read_only ?? false, key: keyPlaceOf(name, profile) };
+    const { kind, read_only = false } = credential;
+    const key = keyPlaceOf(name, profile);
+    account = { ...account, kind, url: urlOf(credential), ...namesOf(credential), read_only, key };
     await checkCredential(credential, context);
     const level = await levelNote(credential, context);
     const clock = clockNote(context);
