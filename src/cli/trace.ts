@@ -1,5 +1,5 @@
 import type { WireEvent } from '../api/http/call.ts';
-import { formatDuration, type Milliseconds } from '../core/duration.ts';
+import { formatDuration, quantity, type Milliseconds } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
 import { openLogFile } from '../store/log-file.ts';
 import type { RunParts } from './values.ts';
@@ -31,7 +31,7 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
     const tens = Math.floor(waited / long);
     waited += event.took;
     if (answers === 1 || Math.floor(waited / long) === tens) return undefined;
-    return `waiting for ${new URL(event.url).host}: ${answers} responses so far`;
+    return `waiting for ${new URL(event.url).host}: ${quantity(answers, 'response')} so far`;
   };
   return (event) => {
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;

@@ -76,7 +76,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
     if (!lost) throw value;
     if (value.isInterruption || signal.aborted) {
       places.leave();
-      throw value;
+      throw value.as(value.kind, value.message, { hint: settles });
     }
     const settling = places.settle(lost, look, endOf(change));
     const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
@@ -87,6 +87,8 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
     throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });
   }
 }
+
+const settles = 'Run the same command again: it first waits until that request is known to be processed, or not.';
 
 /** A list may show a new name late. */
 function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> {
@@ -113,7 +115,7 @@ async function send(
 /** The request may be processed, or not: what ended the lookups is why nobody knows. */
 function orUnknown(cause: unknown, unanswered: Failure): never {
   if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-  throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { retryable: false });
+  throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { hint: settles, retryable: false });
 }
 
 /**

@@ -53,7 +53,8 @@ export class Giving {
   async run(cases: Iterable<Case>): Promise<void> {
     const { signal, say } = this.#ports;
     const sayWait = (): void => {
-      if (this.#creations.isSending)
+      const isSignal = signal.reason instanceof Failure && signal.reason.isInterruption;
+      if (this.#creations.isSending && isSignal)
         say('Waiting for the responses of requests under way; the same signal again ends at once');
     };
     signal.addEventListener('abort', sayWait);

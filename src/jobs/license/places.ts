@@ -2,7 +2,7 @@
  * The writes of one run at one server (docs/exactly-once.md, A place for each write). A write without an answer keeps
  * its place among those of the run until it is known what became of it.
  */
-import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { formatDuration, quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
@@ -159,7 +159,9 @@ export class Places {
     this.#answers += 1;
     if (took >= slow && elapsed() - this.#said >= sayEach) {
       this.#said = elapsed();
-      say(`the server is slow (the last response took ${formatDuration(took)}): ${this.#answers} responses so far`);
+      say(
+        `the server is slow (the last response took ${formatDuration(took)}): ${quantity(this.#answers, 'response')} so far`,
+      );
     }
     return result;
   }

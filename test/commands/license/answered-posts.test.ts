@@ -3,7 +3,7 @@ import { sampleOf } from '../../helpers/extent.ts';
 import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
+import { alarmByHand, linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 
@@ -92,6 +92,22 @@ async function licensingWorldOf(names: 'lower' | 'upper') {
     made: created,
   };
 }
+
+test.each([
+  ['license edit K-0 --size-allowance 9', /^Run the same command again: it first waits/],
+  ['license ensure --remote-user bob --size-allowance 9', /^Check before you create again/],
+])('a deadline that ends %s: what it leaves is said, and no signal that nobody sent', async (line, hint) => {
+  const { alarm, ring } = alarmByHand(3_600_000);
+  const { run } = await licensingWorld({}, 'PATCH /*=hang;POST /*=hang', {
+    seed: seedOf(['ada']),
+    log: ({ method }) => method !== 'GET' && ring(),
+  });
+
+  const { exitCode, error, stderr } = await run(`${line} --deadline 1h -o json`, { alarm });
+
+  expect([exitCode, error?.hint]).toEqual([9, expect.stringMatching(hint)]);
+  expect(stderr).not.toContain('signal');
+});
 
 test('a license that its key shows, and no list yet: nobody is told to send again', async () => {
   const { run } = await licensingWorld({ stale: 60_000 });

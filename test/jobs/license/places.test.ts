@@ -40,6 +40,12 @@ function reads() {
   };
 }
 
+test('one slow response is one', async () => {
+  const { slow, notes } = reads();
+  await slow(12_000);
+  expect(notes).toEqual(['the server is slow (the last response took 12s): 1 response so far']);
+});
+
 test('a slow server is named every 10 s', async () => {
   const { slow, notes } = reads();
   for (let count = 0; count < 10; count += 1) await slow(5000);
