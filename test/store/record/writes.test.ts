@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { realAlarm } from '../../../src/cli/clock.ts';
@@ -61,6 +61,20 @@ function at(time: number): Place & { pass: (span: number) => void } {
   const clock = sleptClock(time);
   return { ...place(), clock, pass: clock.pass };
 }
+
+test('where a line cannot be written, its user stays locked, and nobody else is locked', async () => {
+  const host = at(1000);
+  const [run, other] = [await openRun(host), await openRun(host)];
+  const lock = await run.lock([ada]);
+  const [draft = ''] = readdirSync(folderOf(host)).filter((name) => name.startsWith('run'));
+  mkdirSync(join(folderOf(host), draft.replace('.lock', '.run')));
+  const id = run.newId();
+  expect((await failureOf(() => run.begin({ id, users: [ada], asked: creation }))).kind).toBe('config');
+  await lock.release();
+  rmdirSync(join(folderOf(host), draft.replace('.lock', '.run')));
+  expect(await other.lockNow([ada])).toBeUndefined();
+  expect((await failureOf(() => run.lockNow([{ ...ada, remote_user: 'ben' }]))).kind).toBe('config');
+});
 
 test('nothing is left of a run whose writes are all known', async () => {
   const host = at(1000);
