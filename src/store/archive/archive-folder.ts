@@ -34,7 +34,10 @@ export function makeSharedFolder(folder: string): Promise<void> {
 export async function refuseOtherFiles(folder: string): Promise<void> {
   const other = (await namesIn(folder)).find((name) => !name.startsWith(lockName) && !isDesktopFile(name));
   if (other === undefined) return;
-  throw usage(`${folder} is not an archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
+  const hint = channelFolder.test(other)
+    ? 'For archives of all channels give --all-channels.'
+    : 'Name an empty folder.';
+  throw usage(`${folder} is not an archive and holds other files, such as ${other}`, hint);
 }
 
 /** What a file manager or an editor leaves in a folder. */

@@ -54,6 +54,23 @@ test('keeps a folder for each channel, and a later pull finds what is new', asyn
   ]);
 });
 
+test('a folder of channels, or of other files, is no new archive', async () => {
+  const { server, folder } = await place([5, 'kitchen']);
+  await server.run(line(folder));
+  const pull = (to: string) => server.run(`archive pull ${to} --channel kitchen -o json`);
+
+  const [ofChannels, of] = [await pull(folder), join(emptyHome(), 'letters')];
+  mkdirSync(of);
+  writeFileSync(join(of, 'letter.txt'), 'Dear Ada');
+  const ofOthers = await pull(of);
+
+  expect([ofChannels.exitCode, ofOthers.exitCode]).toEqual([2, 2]);
+  expect(ofChannels.error?.hint).toBe('For archives of all channels give --all-channels.');
+  expect(ofOthers.error?.message).toBe(`${of} is not an archive and holds other files, such as letter.txt`);
+  expect(ofOthers.error?.hint).toBe('Name an empty folder.');
+  expect(readdirSync(of)).toEqual(['letter.txt']);
+});
+
 test.each([
   ['../../etc', '5-etc'],
   ['a/b\\c:d*e', '5-a-b-c-d-e'],
