@@ -3,13 +3,13 @@
  * name with each unusual sign, is looked up before the second is sent (docs/exactly-once.md, The first one is looked up
  * before the second is sent).
  */
-import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
+import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { AskedWrite, OpenFirst } from '../../store/record/writes.ts';
 import { limiter } from '../../core/batch.ts';
-import type { CaseLookups } from './case-lookups.ts';
+import { performLookup, see } from './case-lookups.ts';
 import { answerOf, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
@@ -21,23 +21,14 @@ import type { Places, Sent } from './places.ts';
 
 export class CreationRequests {
   readonly #ports: GivePorts;
-  readonly #lookups: CaseLookups;
-  /** The server answered a POST, whose license no list has shown yet. */
-  readonly #answered: (asked: LicenseFields, creation: AnsweredCreation) => void;
   readonly #oneAtATime = limiter(1);
   /** The signs that lookups of each server have found. */
   readonly #proved = new Map<Places, Set<string>>();
   readonly #checked = new Map<number, Promise<void>>();
   #sending = 0;
 
-  constructor(
-    ports: GivePorts,
-    lookups: CaseLookups,
-    answered: (asked: LicenseFields, creation: AnsweredCreation) => void,
-  ) {
+  constructor(ports: GivePorts) {
     this.#ports = ports;
-    this.#lookups = lookups;
-    this.#answered = answered;
   }
 
   get isSending(): boolean {
@@ -66,7 +57,7 @@ export class CreationRequests {
       while (answerOf(sent) && !this.#ports.state.stopped) {
         const step = nextStep(sent, rules);
         if (step.do !== 'look up' && step.do !== 'view key') break;
-        sent = await this.#lookups.perform(sent, step);
+        sent = await performLookup(sent, step, this.#ports);
       }
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
@@ -146,7 +137,7 @@ export class CreationRequests {
       if (!value) return one;
       const sent = posted(one, { id, at: elapsed(), creation: value }, before);
       const answer = answerOf(sent);
-      if (answer) this.#answered(asked, answer);
+      if (answer) this.#ports.answered?.(answer);
       if (!lost) return sent;
       if (signal.aborted || nextStep(sent, rules).do === 'end') {
         places.leave();
@@ -183,7 +174,7 @@ export class CreationRequests {
     let seen = sent;
     const look = async (): Promise<WriteSight> => {
       const sentAt = elapsed();
-      seen = await this.#lookups.see(sent, Infinity, { read: places.look, look: places.look });
+      seen = await see(sent, Infinity, this.#ports, { read: places.look, look: places.look });
       return sightOf(seen, sentAt);
     };
     try {

@@ -18,12 +18,9 @@ export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promi
   const { signal, warn, state } = ports;
   let ended: RowEnd | undefined;
   let unread: Failure | undefined;
-  const giving = new Giving(ports, {
-    answered: () => undefined,
-    async end(last, end) {
-      ended = await concludeCase(last, end, ports);
-      if ('unread' in end) unread = end.unread;
-    },
+  const giving = new Giving(ports, async (last, end) => {
+    ended = await concludeCase(last, end, ports);
+    if ('unread' in end) unread = end.unread;
   });
   await giving.run([caseOf(asked)]);
   const { stopped } = state;

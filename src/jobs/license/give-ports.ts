@@ -1,4 +1,5 @@
 /** What giving licenses uses of its run, and whether the run goes on. */
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -32,6 +33,8 @@ export interface GivePorts {
   readonly agree?: ((reason: string) => Promise<void>) | undefined;
   /** Warns of what the history has of a user before the first POST. */
   readonly warnOfFormer?: ((asked: LicenseFields) => Promise<void>) | undefined;
+  /** The server answered a POST, whose license no list has shown yet. */
+  readonly answered?: ((creation: AnsweredCreation) => void) | undefined;
   /** Users for whom this run created a license, and who have several. */
   readonly several: Map<LicenseFields, readonly License[]>;
 }

@@ -2,13 +2,12 @@
  * Gives each user one license of the asked size, or one more: `ensure`, `create` and `apply` in one loop. What happens
  * next is decided by `nextStep`.
  */
-import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { PendingWrite, UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { CaseLookups } from './case-lookups.ts';
+import { performLookup } from './case-lookups.ts';
 import { answerOf, countIn, locked, type Case, type End, type Step } from './case.ts';
 import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
@@ -18,12 +17,6 @@ import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereRefused, whereStopped } from './next-step.ts';
 
-export interface GiveReport {
-  /** The server answered a POST, whose license no list has shown yet. */
-  answered(asked: LicenseFields, creation: AnsweredCreation): void;
-  end(one: Case, end: End): Promise<void>;
-}
-
 /** So many rows for each place share a list: where it is the lookup, they are locked together. */
 const rowsOfList = 16;
 
@@ -32,9 +25,8 @@ type Phase = 'now' | 'wait' | 'confirm';
 
 export class Giving {
   readonly #ports: GivePorts;
-  readonly #lookups: CaseLookups;
   readonly #creations: CreationRequests;
-  readonly #report: GiveReport;
+  readonly #report: (one: Case, end: End) => Promise<void>;
   /** Users whom another run, or another row, has locked: they come last. */
   readonly #locked: Case[] = [];
   /** Users who were sent a request, and whose license no list has shown. */
@@ -42,11 +34,10 @@ export class Giving {
   /** Users to whom more than one POST was sent: an earlier one may be processed late. */
   readonly #resent = new Set<LicenseFields>();
 
-  constructor(ports: GivePorts, report: GiveReport) {
+  constructor(ports: GivePorts, report: (one: Case, end: End) => Promise<void>) {
     this.#ports = ports;
     this.#report = report;
-    this.#lookups = new CaseLookups(ports);
-    this.#creations = new CreationRequests(ports, this.#lookups, (asked, creation) => report.answered(asked, creation));
+    this.#creations = new CreationRequests(ports);
   }
 
   /** Carries each case to its end. What ends the run early is in its state; it rejects with no Failure. */
@@ -118,7 +109,7 @@ export class Giving {
     switch (step.do) {
       case 'look up':
       case 'view key':
-        return this.#lookups.perform(one, step);
+        return performLookup(one, step, this.#ports);
       case 'ask': {
         const { agree, creations, placesOf, warn } = this.#ports;
         const recorded = await placesOf(one.asked.app_code).store.known(one.asked);
@@ -179,7 +170,7 @@ export class Giving {
   /** What was answered is on disk before it is reported. */
   async #reportEnd(one: Case, end: End): Promise<void> {
     if (one.sent) await this.#ports.placesOf(one.asked.app_code).store.recorded(one.sent.id);
-    await this.#report.end(one, end);
+    await this.#report(one, end);
   }
 
   /** Ends the writes of this run and of earlier ones: the list shows them, or they were not processed. */

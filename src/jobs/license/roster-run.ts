@@ -6,7 +6,7 @@ import type { KnownWrites } from '../../store/record/writes.ts';
 import { resultsInOrder } from '../work/pool.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
-import { Giving, type GiveReport } from './give.ts';
+import { Giving } from './give.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recordedOf, type Plan } from './plan.ts';
 import { concludeCase, RowOutcomes, withKey, type RowEnd, type RowResult } from './row-results.ts';
@@ -32,7 +32,8 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   /** Counts the rows that need no more work. */
   const progress = applying.progress('licenses', rows.length);
   const report = new RosterReport(applying, rows, progress);
-  const giving = new Giving(applying, report);
+  const ports = { ...applying, answered: (creation: AnsweredCreation) => report.answered(creation) };
+  const giving = new Giving(ports, (one, end) => report.end(one, end));
   const working = giving.run(casesOf(rows, recorded)).finally(() => report.ready.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
@@ -65,7 +66,7 @@ function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, Known
   }
 }
 
-class RosterReport implements GiveReport {
+class RosterReport {
   readonly ready = resultsInOrder<LicenseFields, RowEnd>();
   readonly #ports: GivePorts;
   readonly #rows: Plan['rows'];
@@ -80,7 +81,7 @@ class RosterReport implements GiveReport {
     this.#progress = progress;
   }
 
-  answered(_asked: LicenseFields, { license }: AnsweredCreation): void {
+  answered({ license }: AnsweredCreation): void {
     this.#keys ??= new Map(Array.from(keysIn(this.#rows), (key) => [key, 'one']));
     const key = license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
