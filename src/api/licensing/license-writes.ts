@@ -34,10 +34,11 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   const isPlainText = !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(answer.text);
   if (answer.body === undefined && !isNothing(answer) && !isPlainText) {
     const { message, details } = foreignBody(answer, 'the licensing API');
-    return unanswered(uncertain(`${message}; the license may or may not have been created`, details));
+    const failure = uncertain(`${message}; the license may or may not have been created`, details);
+    return { state: 'unanswered', failure };
   }
   const error = errorInside(answer, 'license');
-  if (error) return unanswered(uncertain(error.message, error.details));
+  if (error) return { state: 'unanswered', failure: uncertain(error.message, error.details) };
   const license = findLicense(answer, connection);
   const differs = license !== undefined && differencesFrom(asStored(asked, license), license).length > 0;
   const asAsked = license?.key === undefined || isMasked(license.key) ? 'without a key' : 'as asked';
@@ -50,10 +51,6 @@ function asStored(asked: LicenseFields, license: License): EditedFields {
   return name !== undefined && isStoredFor(name, asked.remote_user) ? { ...asked, remote_user: name } : asked;
 }
 
-export function unanswered(failure: Failure): UnansweredCreation {
-  return { state: 'unanswered', failure };
-}
-
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
   const { message, details } = redirectFailure(answer);
@@ -61,7 +58,8 @@ function redirection(answer: Answer): Creation {
   const location = String(answer.headers['location']);
   // A redirect that names no URL may be one inside the origin.
   const url = URL.canParse(location, http.url) ? new URL(location, http.url) : undefined;
-  if (url && url.origin !== new URL(http.url).origin) return unanswered(uncertain(message, details));
+  if (url && url.origin !== new URL(http.url).origin)
+    return { state: 'unanswered', failure: uncertain(message, details) };
   return { state: 'answered', status, license: undefined, license_is: 'without a key', redirect: message };
 }
 
@@ -87,6 +85,9 @@ export interface Edit {
   readonly code: string;
   readonly fields: EditedFields;
   readonly before?: License | undefined;
+  readonly method?: 'PUT' | 'PATCH' | undefined;
+  /** Called right before each attempt. */
+  readonly attempt?: (() => Promise<void>) | undefined;
 }
 
 /** Signs that a license is not the one that was asked about (docs/exactly-once.md, What a write answers). */

@@ -4,7 +4,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Path } from '../http/call.ts';
-import { type Creation, creationFrom, type Edit, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
+import { type Creation, creationFrom, type Edit, editedFrom, signsOfAnother } from './license-writes.ts';
 import { licenseNames, textOf, type EditedFields, type License } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { listPages, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
@@ -43,8 +43,7 @@ export function licensingApi(open: Opening, random: () => number) {
     view: (code: string, before?: License) => withoutCode(code, () => viewTwice(open, code, before)),
 
     /** PATCH, or PUT of all fields. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields, how: UpdateHow = {}) =>
-      withoutCode(code, () => edit(open, { code, fields, before: how.found }, how)),
+    update: (asked: Edit) => withoutCode(asked.code, () => edit(open, asked)),
 
     /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
     firstActivation: (asked: AskedSensor) => firstActivation(open, asked),
@@ -62,20 +61,13 @@ async function createLicense(open: Opening, fields: LicenseFields, before?: Befo
   try {
     return creationFrom(await connection.send(written('POST', licenses, fields, before)), fields, connection);
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unknown') return unanswered(cause);
+    if (cause instanceof Failure && cause.kind === 'unknown') return { state: 'unanswered', failure: cause };
     throw cause;
   }
 }
 
-interface UpdateHow {
-  readonly method?: 'PUT' | 'PATCH' | undefined;
-  /** The license as it was found. */
-  readonly found?: License | undefined;
-  /** Called right before each attempt. */
-  readonly attempt?: BeforeAttempt | undefined;
-}
-
-async function edit(open: Opening, asked: Edit, { method = 'PATCH', attempt }: UpdateHow): Promise<License> {
+async function edit(open: Opening, asked: Edit): Promise<License> {
+  const { method = 'PATCH', attempt } = asked;
   const connection = await open();
   const answer = await connection.send(written(method, licensePath(asked.code), asked.fields, attempt));
   return editedFrom(answer, asked, connection, () => view(open, asked.code));

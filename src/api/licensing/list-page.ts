@@ -56,8 +56,7 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
       const isFiltered = pagesBefore === 0 && query.some(([name]) => name === 'remote_user');
       const rows = isFiltered ? await filteredRows(answer, query) : rowsOf(answer);
       const { key_field } = await open();
-      const isRow = rows.every(isObject);
-      if (!isRow) throw unreadable(answer, 'a row that is not a license');
+      if (!rows.every(isObject)) throw unreadable(answer, 'a row that is not a license');
       return { ...pageEnd(answer), rows: rows.map((row) => licenseFrom(row, key_field)), answer };
     } catch (cause) {
       throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);

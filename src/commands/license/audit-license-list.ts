@@ -102,19 +102,16 @@ async function* auditServers(
   context: Services & Accounts,
   counts: AuditCounts,
 ): AsyncGenerator<FindingRow> {
-  const [first, second] = servers;
-  if (first && !second) {
-    yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, counts);
-    return;
-  }
-  const originOfRow = roster && (await originsOfRows(roster, context));
+  const origins = roster && servers.length > 1 ? await originsOfRows(roster, context) : undefined;
   let incomplete: Failure | undefined;
   for (const apps of servers) {
-    const [{ base_url }] = apps;
-    const own = roster?.filter((row) => originOfRow?.get(row.app_code) === context.accounts.identityOf({ base_url }));
+    const [server] = apps;
+    const base_url = servers.length > 1 ? server.base_url : undefined;
+    const isOwn = ({ app_code }: ExpectedLicense) => origins?.get(app_code) === context.accounts.identityOf(server);
+    const own = origins ? roster?.filter(isOwn) : roster;
     try {
       const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own, counts, base_url);
-      for await (const found of audit) yield { ...found, base_url };
+      for await (const found of audit) yield base_url === undefined ? found : { ...found, base_url };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
       incomplete = cause.as('incomplete', [...(incomplete ? [incomplete.message] : []), cause.message].join('\n'));

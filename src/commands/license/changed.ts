@@ -69,7 +69,7 @@ export async function changeOne(
   const [, given] = users;
   if (options.dry_run) {
     if (given) await check?.(given);
-    await notePlanned(api.update(code, fields, { method }));
+    await notePlanned(api.update({ code, fields, method }));
     return dryChange(known, code, fields, status);
   }
   return whileOwned(users, textOf(known, 'remote_user'), code, api, ports.places, async (found) => {

@@ -47,7 +47,7 @@ export default command({
       return;
     }
     // The key of a license that would be resized is what a job needs to go on.
-    const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
+    const looking = isOfJob ? { ...api, update: ({ code }: { readonly code: string }) => api.view(code) } : api;
     const given = await giveLicense(fields, { ...giving, licensing: () => looking }).catch((cause: unknown) => {
       if (!isOfJob || !(cause instanceof Planned)) throw cause;
       say(`would be created: the license of ${remote_user} in application ${app_code}`);
@@ -71,9 +71,9 @@ export default command({
 async function planOne(fields: LicenseFields, api: LicensingApi, giving: GivePorts): Promise<ChangedLicense> {
   const { remote_user, size_allowance } = fields;
   let code: string | undefined;
-  const update: LicensingApi['update'] = (key, ...change) => {
-    code = key;
-    return api.update(key, ...change);
+  const update: LicensingApi['update'] = (edit) => {
+    ({ code } = edit);
+    return api.update(edit);
   };
   try {
     const { license, failure } = await giveLicense(fields, { ...giving, licensing: () => ({ ...api, update }) });

@@ -103,7 +103,8 @@ async function send(
 ): Promise<Sent<License | Failure>> {
   try {
     const { api, found, fields, method } = change;
-    return { value: await api.update(keyOf(found), fields, { method, found, attempt }), end: endOf(change) };
+    const edit = { code: keyOf(found), fields, before: found, method, attempt };
+    return { value: await api.update(edit), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
     const isUnanswered = cause.kind === 'unknown' || cause.isInterruption;

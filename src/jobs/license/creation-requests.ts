@@ -22,7 +22,7 @@ import type { Places, Sent } from './places.ts';
 export class CreationRequests {
   readonly #ports: GivePorts;
   readonly #oneAtATime = limiter(1);
-  /** The signs that lookups of each server have found. */
+  /** The signs that lookups of each server have found, from its first creation on. */
   readonly #proved = new Map<Places, Set<string>>();
   readonly #checked = new Map<number, Promise<void>>();
   #sending = 0;
@@ -50,7 +50,7 @@ export class CreationRequests {
 
   /** Where no lookup shows what was answered, the run sends nothing more. */
   async #first(one: Case, before: Case['before']): Promise<Case> {
-    const { rules } = this.#ports;
+    const { rules, placesOf } = this.#ports;
     let sent = await this.#send(one, before, 'first');
     if (sent === one) return one;
     try {
@@ -68,24 +68,17 @@ export class CreationRequests {
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
       if (!('storedAs' in step)) this.#ports.lookups.learnKept(sent.asked);
-      const proved = this.#provedOf(sent.asked.app_code);
-      for (const sign of [first, ...signsOf(sent.asked.remote_user)]) proved.add(sign);
+      const places = placesOf(sent.asked.app_code);
+      this.#proved.set(places, new Set([...(this.#proved.get(places) ?? []), ...signsOf(sent.asked.remote_user)]));
     } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
       this.#ports.state.stop(notFound(sent));
     return sent;
   }
 
   #isProved({ app_code, remote_user }: LicenseUser): boolean {
-    const proved = this.#provedOf(app_code);
-    if (!proved.has(first)) return false;
+    const proved = this.#proved.get(this.#ports.placesOf(app_code));
+    if (!proved) return false;
     return this.#ports.lookups.isByList(app_code) || [...signsOf(remote_user)].every((sign) => proved.has(sign));
-  }
-
-  #provedOf(app_code: number): Set<string> {
-    const places = this.#ports.placesOf(app_code);
-    const proved = this.#proved.get(places) ?? new Set();
-    this.#proved.set(places, proved);
-    return proved;
   }
 
   /** A first creation of the last day that no lookup has shown bars the next ones until one does. */
@@ -193,8 +186,6 @@ export class CreationRequests {
     }
   }
 }
-
-const first = 'first';
 
 /** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */
 function sightOf({ seen, before }: Case, sentAt: number): WriteSight {

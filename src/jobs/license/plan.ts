@@ -166,8 +166,9 @@ export async function planRequests({ rows, missing }: Plan, { licensing, now }: 
   for (const { row, step, status } of rows) {
     const { app_code, size_allowance } = row;
     if (status === 'create') await notePlanned(licensing(app_code).create(row));
-    if (step.do === 'resize') await notePlanned(licensing(app_code).update(keyOf(step.license), { size_allowance }));
+    if (step.do === 'resize')
+      await notePlanned(licensing(app_code).update({ code: keyOf(step.license), fields: { size_allowance } }));
   }
   for (const { key, remote_user, app_code } of missing)
-    await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now())));
+    await notePlanned(licensing(app_code).update({ code: key, fields: retiredFields(remote_user, key, now()) }));
 }

@@ -23,24 +23,16 @@ export interface MissingUser extends LicenseFields {
   readonly key: string;
 }
 
-/** What a roster leaves out, of the applications that it names. */
-export interface MissingUsers {
-  readonly missing: readonly MissingUser[];
-  /** Users whose names are like one of a row: the server may have changed it. */
-  readonly similar: readonly { readonly listed: string; readonly row: string }[];
-  readonly active: number;
-}
-
 /**
- * Finds the licenses, not yet retired, whose user is in no row.
+ * Finds the licenses, not yet retired, whose user is in no row. `similar`: users whose names are like one of a row.
  * @throws Failure incomplete where a list is not whole; unavailable where it does not say whose the licenses are
  */
 export async function missingUsers(
   rows: readonly LicenseFields[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
-): Promise<MissingUsers> {
+) {
   const missing = new Map<string, MissingUser>();
-  const similar = new Map<string, MissingUsers['similar'][number]>();
+  const similar = new Map<string, { readonly listed: string; readonly row: string }>();
   const active = new Set<string>();
   for (const [app_code, users] of groupBy(rows, (row) => row.app_code)) {
     const wanted = new Set(users.map((user) => user.remote_user));

@@ -82,7 +82,9 @@ class RosterReport {
   }
 
   answered({ license }: AnsweredCreation): void {
-    this.#keys ??= new Map(Array.from(keysIn(this.#rows), (key) => [key, 'one']));
+    this.#keys ??= new Map(
+      this.#rows.flatMap(({ step }) => ('license' in step && step.license?.key ? [[step.license.key, 'one']] : [])),
+    );
     const key = license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // The progress counts the row as done: one list at the end confirms all rows.
@@ -114,8 +116,4 @@ class RosterReport {
     const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
     this.#ports.warn(`${said}; ${unread}`);
   }
-}
-
-function* keysIn(rows: Plan['rows']): Generator<string> {
-  for (const { step } of rows) if ('license' in step && step.license?.key !== undefined) yield step.license.key;
 }

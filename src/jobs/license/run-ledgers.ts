@@ -102,8 +102,11 @@ export class RunLedgers {
 
   /** Tells a ledger what was done, where there is one. */
   async tell(account: LicensingCredential, entry: HistoryEntry): Promise<void> {
-    const telling = this.#ledgerOf(account).then((ledger) => ledger?.tell(entry));
-    await orWarn(telling, this.#warn, untold);
+    await orWarn(
+      this.#ledgerOf(account).then((ledger) => ledger?.tell(entry)),
+      this.#warn,
+      untold,
+    );
   }
 
   /** A request that is no POST for a license had no answer. */

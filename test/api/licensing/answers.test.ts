@@ -22,7 +22,7 @@ test.each(['POST', 'PUT', 'PATCH'] as const)('the body of %s has the fields of t
   const { api, seen } = await serving(() => ada);
   const row = { note: 'of the roster', ...fields, department: 'ward 3', license_code: 'K-0' };
 
-  await (method === 'POST' ? api.create(row) : api.update('K-1', row, { method }));
+  await (method === 'POST' ? api.create(row) : api.update({ code: 'K-1', fields: row, method }));
 
   expect(seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([fields]);
 });
@@ -30,7 +30,7 @@ test.each(['POST', 'PUT', 'PATCH'] as const)('the body of %s has the fields of t
 test('a change has the fields that it is given', async () => {
   const { api, seen } = await serving(() => ada);
 
-  await api.update('K-1', { size_allowance: 4, remote_user: undefined });
+  await api.update({ code: 'K-1', fields: { size_allowance: 4, remote_user: undefined } });
 
   expect(seen.map(({ body }) => body)).toEqual(['{"size_allowance":4}']);
 });
@@ -93,8 +93,8 @@ describe('what a POST answers', () => {
     };
 
     await expect(api.view('K-12345')).rejects.toMatchObject(told);
-    await expect(api.update('K-12345', { size_allowance: 6 })).rejects.toMatchObject(told);
-    await expect(api.update('K-12345', fields, { method: 'PUT' })).rejects.toMatchObject(told);
+    await expect(api.update({ code: 'K-12345', fields: { size_allowance: 6 } })).rejects.toMatchObject(told);
+    await expect(api.update({ code: 'K-12345', fields, method: 'PUT' })).rejects.toMatchObject(told);
   });
 
   test('the answered license is named where it differs', async () => {
@@ -113,7 +113,7 @@ describe('what a POST answers', () => {
 describe('what a PATCH answers', () => {
   const resize = async (answered: unknown, readBack: unknown) => {
     const { api, seen } = await serving(({ method }) => (method === 'GET' ? readBack : answered));
-    const outcome = await api.update('K-1', { size_allowance: 6 }).then(
+    const outcome = await api.update({ code: 'K-1', fields: { size_allowance: 6 } }).then(
       (license) => license,
       (cause: unknown) => cause,
     );
