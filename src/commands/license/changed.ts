@@ -148,7 +148,7 @@ export async function refuseSecond(
   { lookups, places }: Changing,
 ): Promise<void> {
   const { remote_user } = user;
-  const found = await lookups.lookUp(user, 'all forms');
+  const found = await lookups.of(user.app_code).lookUp(remote_user, 'all forms');
   if (found.shows === 'incomplete') throw found.failure;
   const other = 'licenses' in found && found.licenses.find((license) => !isOwn(license, remote_user));
   const { open } = found.shows === 'licenses' ? noWrites : await places.store.known(user);

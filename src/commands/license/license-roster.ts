@@ -74,7 +74,7 @@ export async function* licensesOfSheet(
   const licensesOf = (user: LicenseUser): readonly License[] => found.get(userKey(user)) ?? [];
   let unknown: Failure | undefined;
   for (const user of users) {
-    const result = resultOf?.(user) ?? (await lookups.lookUp(user, 'given'));
+    const result = resultOf?.(user) ?? (await lookups.of(user.app_code).lookUp(user.remote_user, 'given'));
     if (result.shows === 'licenses') found.set(userKey(user), result.licenses);
     if (result.shows === 'incomplete') unknown ??= result.failure;
     if (licensesOf(user).length > 1) context.warn(severalWarning(user));

@@ -116,7 +116,7 @@ export function openLookups(
 
 interface WritingHow {
   readonly rules: Pick<Rules, 'settle' | 'retries'>;
-  readonly lookups: Pick<Lookups, 'isByList'>;
+  readonly lookups: Lookups;
   readonly concurrency: number;
 }
 
@@ -132,7 +132,7 @@ export async function openWriting(
   const apps = new Map<number, { places: Places; recorder: ReturnType<WritingParts['record']['recorder']> }>();
   for (const { app_code, account } of targets) {
     const store = await ledgers.writes(account, rules.settle);
-    const world = { ...clock, ...rules, say, warn, concurrency, isByList: () => lookups.isByList(app_code) };
+    const world = { ...clock, ...rules, say, warn, concurrency, isByList: () => lookups.of(app_code).isByList };
     const places = ofServer.get(store) ?? new Places(store, world);
     ofServer.set(store, places);
     apps.set(app_code, { places, recorder: record.recorder(account) });

@@ -98,6 +98,10 @@ export class ApplicationLookups {
     return this.#isByList;
   }
 
+  /**
+   * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
+   * the call. @throws Failure where the server does not answer, or refuses
+   */
   async lookUp(user: string, names: LookedUpNames, places: LookupPlaces = anyPlace): Promise<Lookup> {
     if (this.#first) await this.#first.catch(() => undefined);
     const asking = this.#isByList ? undefined : places.read(() => this.#byFilter(user, names));

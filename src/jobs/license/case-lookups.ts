@@ -48,9 +48,10 @@ function whenSettled({ recorded, known, sent }: Case, { elapsed, now, rules }: G
 /** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
 export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?: LookupPlaces): Promise<Case> {
   const { rules, lookups, names, placesOf, state } = ports;
-  const places = placesOf(one.asked.app_code);
+  const { app_code, remote_user } = one.asked;
+  const places = placesOf(app_code);
   try {
-    const { sentAt, ...result } = await lookups.lookUp(one.asked, names, turns ?? places);
+    const { sentAt, ...result } = await lookups.of(app_code).lookUp(remote_user, names, turns ?? places);
     const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
     return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await withHistory(one, result, sentAt, ports);
   } catch (failure) {
@@ -65,12 +66,12 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
 /** The history may know of a license that the lookup does not show. */
 async function withHistory(one: Case, result: LookupResult, sentAt: Milliseconds, ports: GivePorts): Promise<Case> {
   const { creations, lookups, placesOf } = ports;
-  const { asked } = one;
+  const { app_code, remote_user } = one.asked;
   const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
   // A server may have stored the name that this computer gave without its domain.
   const isInParts = known.known !== undefined && result.shows === 'nothing';
-  const places = placesOf(asked.app_code);
-  const shown = isInParts ? await lookups.lookUp(asked, 'all forms and parts', places) : result;
+  const places = placesOf(app_code);
+  const shown = isInParts ? await lookups.of(app_code).lookUp(remote_user, 'all forms and parts', places) : result;
   return lookedUp(known, { result: shown, isSettled: sentAt >= whenSettled(known, ports) });
 }
 

@@ -50,7 +50,8 @@ export class CreationRequests {
 
   /** Where no lookup shows what was answered, the run sends nothing more. */
   async #first(one: Case, before: Case['before']): Promise<Case> {
-    const { rules, placesOf } = this.#ports;
+    const { rules, placesOf, lookups } = this.#ports;
+    const { app_code, remote_user } = one.asked;
     let sent = await this.#send(one, before, 'first');
     if (sent === one) return one;
     try {
@@ -67,9 +68,9 @@ export class CreationRequests {
     const step = nextStep(sent, rules);
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
-      if (!('storedAs' in step)) this.#ports.lookups.learnKept(sent.asked);
-      const places = placesOf(sent.asked.app_code);
-      this.#proved.set(places, new Set([...(this.#proved.get(places) ?? []), ...signsOf(sent.asked.remote_user)]));
+      if (!('storedAs' in step)) lookups.of(app_code).kept.learn(remote_user);
+      const places = placesOf(app_code);
+      this.#proved.set(places, new Set([...(this.#proved.get(places) ?? []), ...signsOf(remote_user)]));
     } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
       this.#ports.state.stop(notFound(sent));
     return sent;
@@ -78,7 +79,7 @@ export class CreationRequests {
   #isProved({ app_code, remote_user }: LicenseUser): boolean {
     const proved = this.#proved.get(this.#ports.placesOf(app_code));
     if (!proved) return false;
-    return this.#ports.lookups.isByList(app_code) || [...signsOf(remote_user)].every((sign) => proved.has(sign));
+    return this.#ports.lookups.of(app_code).isByList || [...signsOf(remote_user)].every((sign) => proved.has(sign));
   }
 
   /** A first creation of the last day that no lookup has shown bars the next ones until one does. */

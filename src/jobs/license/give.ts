@@ -64,7 +64,7 @@ export class Giving {
 
   async #each(cases: Iterable<Case>, phase: Phase): Promise<void> {
     const { concurrency, lookups, state } = this.#ports;
-    const size = () => (phase === 'confirm' || lookups.isByList() ? rowsOfList : 1) * concurrency;
+    const size = () => (phase === 'confirm' || lookups.isByList ? rowsOfList : 1) * concurrency;
     const give = async (one: Case): Promise<void> => (state.isOver ? undefined : this.#give(one, phase));
     for await (const _ of pool(cases, size, give)) continue;
   }
@@ -210,7 +210,7 @@ export class Giving {
     const { rules, lookups, warn, several } = this.#ports;
     const isChecked = rules.wants === 'one license' && !this.#ports.state.stopped;
     for (const asked of isChecked ? this.#resent : []) {
-      const result = await orWarn(lookups.lookUp(asked, 'given'), warn);
+      const result = await orWarn(lookups.of(asked.app_code).lookUp(asked.remote_user, 'given'), warn);
       if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
     }
     for (const one of this.#waiting.values()) {

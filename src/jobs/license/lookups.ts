@@ -5,15 +5,7 @@
 import { isMasked, keyHint, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
-import {
-  anyPlace,
-  ApplicationLookups,
-  type LookedUpNames,
-  type Lookup,
-  type LookupPlaces,
-  type LookupResult,
-  type LookupWorld,
-} from './application-lookups.ts';
+import { anyPlace, ApplicationLookups, type LookupResult, type LookupWorld } from './application-lookups.ts';
 import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
 
@@ -35,23 +27,17 @@ export class Lookups {
     this.#world = world;
   }
 
-  /**
-   * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
-   * the call. @throws Failure where the server does not answer, or refuses
-   */
-  lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames, places?: LookupPlaces): Promise<Lookup> {
-    return this.#of(app_code).lookUp(remote_user, names, places);
+  /** What finds the licenses of the users of that application. */
+  of(app_code: number): ApplicationLookups {
+    const known = this.#applications.get(app_code);
+    const application = known ?? new ApplicationLookups(app_code, this.#world);
+    this.#applications.set(app_code, application);
+    return application;
   }
 
-  /** The server keeps the name of a user as it was given. */
-  learnKept({ remote_user, app_code }: LicenseUser): void {
-    this.#of(app_code).kept.learn(remote_user);
-  }
-
-  /** The list of all licenses is the lookup there, as far as is known; without a code, of any application. */
-  isByList(app_code?: number): boolean {
-    const all = app_code === undefined ? [...this.#applications.values()] : [this.#of(app_code)];
-    return all.some((application) => application.isByList);
+  /** The list of all licenses is the lookup of any application, as far as is known. */
+  get isByList(): boolean {
+    return [...this.#applications.values()].some((application) => application.isByList);
   }
 
   /**
@@ -60,13 +46,13 @@ export class Lookups {
    */
   async list(users: readonly LicenseUser[]): Promise<(user: LicenseUser) => LookupResult | undefined> {
     for (const [app_code, own] of groupBy(users, (user) => user.app_code))
-      await this.#of(app_code).readHint(new Set(own.map(({ remote_user }) => remote_user)));
-    return ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user);
+      await this.of(app_code).readHint(new Set(own.map(({ remote_user }) => remote_user)));
+    return ({ app_code, remote_user }) => this.of(app_code).hintOf(remote_user);
   }
 
   /** The licenses of that name, to change them. @throws Failure incomplete where they may be others; as `lookUp` */
   async licensesOf(user: LicenseUser): Promise<readonly License[]> {
-    const found = await this.lookUp(user, 'given');
+    const found = await this.of(user.app_code).lookUp(user.remote_user, 'given');
     if (found.shows === 'incomplete') throw found.failure;
     const licenses = found.shows === 'licenses' ? found.licenses : [];
     const others = await Promise.all(licenses.map((license) => this.whyOther(user, license)));
@@ -118,13 +104,6 @@ export class Lookups {
     const failure = await viewing;
     if (failure?.kind === 'unavailable') this.#listedKeys.delete(app_code);
     return failure;
-  }
-
-  #of(app_code: number): ApplicationLookups {
-    const known = this.#applications.get(app_code);
-    const application = known ?? new ApplicationLookups(app_code, this.#world);
-    this.#applications.set(app_code, application);
-    return application;
   }
 }
 

@@ -64,7 +64,7 @@ export async function decideAll(
   const recorded = await recordedOf(open, ports);
   const decided = new Map<LicenseFields, PlannedRow>();
   const decideOne = async ({ row, seen: hint }: PlannedRow): Promise<void> => {
-    const result = isLookedUp ? await lookups.lookUp(row, 'given') : hint.result;
+    const result = isLookedUp ? await lookups.of(row.app_code).lookUp(row.remote_user, 'given') : hint.result;
     const seen = { by: 'lookup', isSettled: true, result } as const;
     const one = { ...caseOf(row, seen), recorded: recorded.get(row) ?? noWrites };
     decided.set(row, plannedRow(await recall(one, creations), rules));

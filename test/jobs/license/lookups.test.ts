@@ -74,7 +74,7 @@ async function lookUp(
   habits: ServerHabits & { readonly trustList?: boolean } = {},
 ) {
   const { port, asked } = await serve(rows, habits);
-  const found = await lookupsAt(port, habits.trustList).lookUp({ remote_user: user, app_code: 7 }, names);
+  const found = await lookupsAt(port, habits.trustList).of(7).lookUp(user, names);
   const users = 'licenses' in found ? found.licenses.map(nameOf) : undefined;
   const message = 'failure' in found ? found.failure.message : undefined;
   return { shows: found.shows, users: users ?? message, asked: asked() };
@@ -152,9 +152,9 @@ describe('where the filter finds parts of names, the list is the lookup, whole o
   test('the next lookups ask for the list alone', async () => {
     const { port, asked } = await serve(named([...users(23), 'u']), { finds: contains });
     const lookups = lookupsAt(port);
-    await lookups.lookUp({ remote_user: 'u1', app_code: 7 }, 'given');
-    expect(lookups.isByList(7)).toBe(true);
-    await lookups.lookUp({ remote_user: 'u2', app_code: 7 }, 'given');
+    await lookups.of(7).lookUp('u1', 'given');
+    expect(lookups.of(7).isByList).toBe(true);
+    await lookups.of(7).lookUp('u2', 'given');
     expect(asked()).toEqual(['u1', 'all', 'all']);
   });
 });
@@ -176,7 +176,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
   test('a list that has grown to a round number counts', async () => {
     const { port, all } = await serve(named(users(9)), { finds: ignored });
     const lookups = lookupsAt(port);
-    const show = async () => (await lookups.lookUp({ remote_user: 'new', app_code: 7 }, 'given')).shows;
+    const show = async () => (await lookups.of(7).lookUp('new', 'given')).shows;
     expect(await show()).toBe('nothing');
     all.push({ license_code: 'N-one', remote_user: 'one', app_code: 7 });
     expect(await show()).toBe('nothing');
@@ -204,7 +204,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
   test('a list that lacks a license of an earlier one is a part, whoever trusts it', async () => {
     const { port, all } = await serve(named(users(9)), { finds: ignored });
     const lookups = lookupsAt(port, true);
-    const ask = async (remote_user: string) => (await lookups.lookUp({ remote_user, app_code: 7 }, 'given')).shows;
+    const ask = async (remote_user: string) => (await lookups.of(7).lookUp(remote_user, 'given')).shows;
     const add = (name: string) => all.push({ license_code: `N-${name}`, remote_user: name, app_code: 7 });
 
     expect(await ask('new')).toBe('nothing');
@@ -243,9 +243,7 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
   test('all who wait share one list that begins after they came', async () => {
     const { port, asked } = await serve(named(users(7)), { finds: ignored });
     const lookups = lookupsAt(port);
-    await Promise.all(
-      ['a', 'b', 'c', 'd', 'e'].map((remote_user) => lookups.lookUp({ remote_user, app_code: 7 }, 'all forms')),
-    );
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((remote_user) => lookups.of(7).lookUp(remote_user, 'all forms')));
     expect(asked()).toEqual(['a', expect.stringMatching(/^chatelaine-control/), 'all']);
   });
 });
@@ -360,7 +358,7 @@ describe('one list as a hint', () => {
     const { port } = await serve(named(['Élan']));
     const lookups = lookupsAt(port);
     await lookups.list(users(['E\u0301lan']));
-    expect(await lookups.lookUp({ remote_user: 'E\u0301lan', app_code: 7 }, 'given')).toMatchObject({ shows: 'near' });
+    expect(await lookups.of(7).lookUp('E\u0301lan', 'given')).toMatchObject({ shows: 'near' });
   });
 
   test.each([
