@@ -29,20 +29,10 @@ export function formsOf(name: string): readonly string[] {
   return [lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)];
 }
 
-/** Letters of new names that a server was seen to keep: it does not change all of them to the other case. */
-export class KeptLetters {
-  #hasCapitals = false;
-  #hasSmall = false;
-
-  learn(name: string): void {
-    this.#hasCapitals ||= /\p{Lu}/u.test(name);
-    this.#hasSmall ||= /\p{Ll}/u.test(name);
-  }
-
-  /** The spellings in which it may keep a name, for all that is known. */
-  formsOf(name: string): readonly string[] {
-    return [...(this.#hasCapitals ? [] : [name.toLowerCase()]), ...(this.#hasSmall ? [] : [name.toUpperCase()])];
-  }
+/** Those of a server that was seen to keep the letters of such names: it does not change all to the other case. */
+export function formsBeside(kept: string, name: string): readonly string[] {
+  const lower = /\p{Lu}/u.test(kept) ? [] : [name.toLowerCase()];
+  return /\p{Ll}/u.test(kept) ? lower : [...lower, name.toUpperCase()];
 }
 
 /** The name without its domain. */

@@ -11,7 +11,7 @@ import { oncePerUser, type CheckedRoster, type RosterRules } from '../../store/r
 import type { Accounts, Services, Time } from '../context.ts';
 import { apiOfEachApp, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
 import { appCodeOf, openLookups } from './options.ts';
-import { withOurs } from './show.ts';
+import { firstOf, withOurs } from './show.ts';
 import type { Target } from './apply-plan.ts';
 
 /** The options of a file of users: those of the roster, and what its rows may leave out. */
@@ -100,18 +100,15 @@ export async function* licensesOfSheet(
   if (noKey) throw noKey;
   const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
   if (without.length === 0) return;
-  const named = without.slice(0, maxNamed).join(', ') + (without.length > maxNamed ? ', …' : '');
   const have = without.length === 1 ? 'has' : 'have';
   throw new Failure(
     'not_found',
-    `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${named}`,
+    `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${firstOf(without)}`,
     {
       hint: 'license apply with the same file and options creates what is missing.',
     },
   );
 }
-
-const maxNamed = 20;
 
 /** More users are looked for in one list first. */
 const fewUsers = 20;
@@ -152,7 +149,6 @@ const strangeNames = [
   /^\d{1,2}[-. ][A-Z][a-z]{2}\.?([- ]\d{2,4})?$|^[A-Z][a-z]{2}-\d{2}$/,
   /^((Grand |GRAND |Sub-?|SUB-?|Sous-)?([Tt]otals?|TOTALS?)|Sum|SUM|(Zwischens|S|Gesamts)umme|(ZWISCHENS|S|GESAMTS)UMME|Somm[ae]|SOMM[AE]|Suma|Gesamt(ergebnis)?|GESAMT(ERGEBNIS)?|Teilergebnis)(?<!^totals?):?$/,
 ];
-const maxNames = 3;
 
 export function warnOfNames(
   { rows, lines }: Pick<CheckedRoster<LicenseFields>, 'rows' | 'lines'>,
@@ -164,7 +160,6 @@ export function warnOfNames(
     isStrange(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
   );
   if (found.length === 0) return;
-  const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
   const [names, texts] = found.length === 1 ? ['the name of a user', 'such a text'] : ['names of users', 'such texts'];
-  warn(`${place}: ${found.slice(0, maxNames).join(', ')}${rest} may not be ${names}: spreadsheets write ${texts}`);
+  warn(`${place}: ${firstOf(found, 3)} may not be ${names}: spreadsheets write ${texts}`);
 }

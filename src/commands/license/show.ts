@@ -76,6 +76,11 @@ export function createdKey(license: License): string {
 
 const maxNamed = 20;
 
+/** The first names, and how many more there are. */
+export function firstOf(names: readonly string[], most = maxNamed): string {
+  return names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
+}
+
 /** The failure of a run that has done its work, if users for whom it created a license have several; no whole key. */
 export function severalFailure(users: readonly (readonly License[])[]): Failure | undefined {
   const doubled = users.filter((licenses) => licenses.length > 1);
@@ -85,9 +90,8 @@ export function severalFailure(users: readonly (readonly License[])[]): Failure 
     const [first] = licenses;
     return `${(first && textOf(first, 'remote_user')) ?? '?'} (${ends.join(', ')})`;
   });
-  const rest = doubled.length > maxNamed ? ` and ${doubled.length - maxNamed} more` : '';
   const [count, have] = [quantity(doubled.length, 'user'), doubled.length === 1 ? 'has' : 'have'];
-  const message = `${count} for whom this run created a license ${have} several: ${named.sort().slice(0, maxNamed).join(', ')}${rest}`;
+  const message = `${count} for whom this run created a license ${have} several: ${firstOf(named.sort())}`;
   const hint =
     'Find the keys with chatelaine license audit. To retire all but one of a user: chatelaine license retire CODE…';
   return new Failure('several', message, { hint, retryable: false });

@@ -13,7 +13,7 @@ import { refuseUnasked, runArgument } from '../history.ts';
 import { askAbout, isAsAsked, withUndo } from './change-in-plan.ts';
 import { changeOne, openChanging, refuseSecond } from './changed.ts';
 import { trustOption } from './options.ts';
-import { changedFields, changedShow, type ChangedLicense } from './show.ts';
+import { changedFields, changedShow, firstOf, type ChangedLicense } from './show.ts';
 
 export default command({
   about: [
@@ -157,11 +157,7 @@ function refusal({ remote_user }: PastChange, why: string): Failure {
   });
 }
 
-const maxNamed = 20;
-
 function createdNote(users: readonly string[]): string {
-  const more = users.length > maxNamed ? `, and ${users.length - maxNamed} more` : '';
-  const named = users.toSorted().slice(0, maxNamed).join(', ');
   const retire = commandLine('license retire', ['--remote-user', 'USER']);
-  return `The run created ${quantity(users.length, 'license')}, which cannot be undone: ${named}${more}. To retire one: ${retire}`;
+  return `The run created ${quantity(users.length, 'license')}, which cannot be undone: ${firstOf(users.toSorted())}. To retire one: ${retire}`;
 }

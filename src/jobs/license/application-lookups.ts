@@ -5,7 +5,7 @@
 import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formsOf, isLonger, KeptLetters, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
+import { formsBeside, formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -87,7 +87,8 @@ export class ApplicationLookups {
   readonly #listed = new Set<number>();
   /** A list without a total was known to be whole: one that has grown to a round number is, too. */
   #isKnownWhole = false;
-  readonly kept = new KeptLetters();
+  /** Names that the server was seen to keep as they were given. */
+  kept = '';
 
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
@@ -139,7 +140,7 @@ export class ApplicationLookups {
     }
     if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
-    const all = names === 'kept forms' ? this.kept.formsOf(user) : [...formsOf(user), ...parts];
+    const all = names === 'kept forms' ? formsBeside(this.kept, user) : [...formsOf(user), ...parts];
     const forms = names === 'given' || others.length > 0 ? [] : all;
     const asking = [...new Set(forms)].filter((form) => form !== user).map((form) => this.#storedAs(form));
     const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.nearOf(user) ?? [])];

@@ -68,7 +68,7 @@ export class CreationRequests {
     const step = nextStep(sent, rules);
     const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
     if (isFound) {
-      if (!('storedAs' in step)) lookups.of(app_code).kept.learn(remote_user);
+      if (!('storedAs' in step)) lookups.of(app_code).kept += remote_user;
       const places = placesOf(app_code);
       this.#proved.set(places, new Set([...(this.#proved.get(places) ?? []), ...signsOf(remote_user)]));
     } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
