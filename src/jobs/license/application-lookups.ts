@@ -2,7 +2,7 @@
  * Finds the licenses of users of one application by the server's filter, or in the list of all licenses
  * (docs/exactly-once.md, The lookup), and learns what the filter does; lives as long as a run.
  */
-import { distinct, isMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { distinct, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formsBeside, formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
@@ -13,7 +13,7 @@ import { writeJson } from '../../core/json.ts';
 import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
-import { inconclusive, isRound, ListedUsers } from './listed-users.ts';
+import { inconclusive, isNameless, isRound, ListedUsers } from './listed-users.ts';
 import type { Places } from './places.ts';
 
 export interface LookupWorld {
@@ -246,10 +246,4 @@ export class ApplicationLookups {
     const list = commandLine('license list', [], { app_code: this.#app_code });
     return inconclusive(text, `If there are no more, repeat with --trust-list. Check with: ${list}`);
   }
-}
-
-/** A masked name is nobody's. */
-function isNameless(row: License): boolean {
-  const name = textOf(row, 'remote_user');
-  return name === undefined || isMasked(name);
 }

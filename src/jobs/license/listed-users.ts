@@ -40,6 +40,12 @@ export class ListedUsers {
   }
 }
 
+/** A masked name is nobody's. */
+export function isNameless(row: License): boolean {
+  const name = textOf(row, 'remote_user');
+  return name === undefined || isMasked(name);
+}
+
 /** So long are lists that servers cut. */
 export function isRound(rows: number): boolean {
   const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runAlone } from '../../helpers/run.ts';
 
-/** A server that ignores the filter, and takes 0.3 s for each list. */
-async function slowLists() {
+/** A server that ignores the filter, and takes 0.3 s for each list, which shows so many of its licenses. */
+async function slowLists(most = Infinity) {
   const rows: object[] = [{ license_code: 'K-0', remote_user: 'somebody', app_code: 7, size_allowance: 4 }];
-  let lists = 0;
+  let [lists, underWay, together] = [0, 0, 0];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => (body += String(part)));
@@ -17,27 +17,49 @@ async function slowLists() {
         response.writeHead(201).end(JSON.stringify(row));
         return;
       }
+      const [, key] = /^\/v1\/license\/K-(\d+)\/$/.exec(request.url ?? '') ?? [];
+      if (key !== undefined) {
+        underWay += 1;
+        together = Math.max(together, underWay);
+        setTimeout(() => {
+          underWay -= 1;
+          response.end(JSON.stringify(rows[Number(key)]));
+        }, 20);
+        return;
+      }
       lists += 1;
-      setTimeout(() => response.end(JSON.stringify({ total: rows.length, data: rows })), 300);
+      const data = rows.slice(0, most);
+      setTimeout(() => response.end(JSON.stringify({ total: data.length, data })), 300);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, lists: () => lists };
-}
-
-test('sixty new users of a server that ignores its filter: rows that wait share a list', async () => {
-  const { port, lists } = await slowLists();
   const env = {
-    CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
+    CHATELAINE_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     CHATELAINE_API_KEY: 'licensing-key-5f1d0c',
     CHATELAINE_APP_CODE: '7',
   };
-  const users = Array.from({ length: 60 }, (_, index) => ({ remote_user: `user-${index}`, size_allowance: 4 }));
+  return { env, lists: () => lists, together: () => together };
+}
 
-  const ran = await runAlone('license apply - -y -q', { env, stdin: JSON.stringify(users) });
+const users = (count: number): string =>
+  JSON.stringify(Array.from({ length: count }, (_, index) => ({ remote_user: `user-${index}`, size_allowance: 4 })));
+
+test('sixty new users of a server that ignores its filter: rows that wait share a list', async () => {
+  const { env, lists } = await slowLists();
+
+  const ran = await runAlone('license apply - -y -q', { env, stdin: users(60) });
 
   expect(ran.exitCode).toBe(0);
   // Of four rows for a list it would be 20.
   expect(lists()).toBeLessThanOrEqual(12);
+});
+
+test('licenses that no list shows are requested by their keys in the places of the run', async () => {
+  const { env, together } = await slowLists(2);
+
+  const ran = await runAlone('license apply - -y -q --settle 500ms --concurrency 2', { env, stdin: users(20) });
+
+  expect(ran.exitCode).toBe(9);
+  expect(together()).toBe(2);
 });
