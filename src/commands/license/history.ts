@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../../store/record/history.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { historyOptions, readAsked, whoOf } from '../history.ts';
-import { searchFor, searchOptions } from './search.ts';
+import { searchFor, searchOptions } from './show.ts';
 
 export default command({
   about: [

@@ -9,8 +9,7 @@ import { command } from '../command.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
 import { checkSpan, spanOf, type TimeParts } from '../typed-time.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
-import { partOfKey, searchFor, searchOptions } from './search.ts';
-import { keyAlone, licenseShow } from './show.ts';
+import { keyAlone, licenseShow, partOfKey, searchFor, searchOptions } from './show.ts';
 
 export default command({
   about: [

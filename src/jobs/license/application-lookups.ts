@@ -118,7 +118,7 @@ export class ApplicationLookups {
   hintOf(user: string): LookupResult | undefined {
     if (!this.#hint) return undefined;
     const { users, gap } = this.#hint;
-    const result = this.#judge(users.exactOf(user), gap ? [] : users.nearOf(user));
+    const result = this.#judge(users.exact.get(user), gap ? [] : users.near.get(user));
     return result.shows === 'nothing' ? undefined : result;
   }
 
@@ -138,12 +138,12 @@ export class ApplicationLookups {
       // A sign of further rows says nothing if the response for nobody has it too.
       if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
     }
-    if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
+    if (exact.length > 0) return { ...this.#judge(exact), sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
     const all = names === 'kept forms' ? formsBeside(this.kept, user) : [...formsOf(user), ...parts];
     const forms = names === 'given' || others.length > 0 ? [] : all;
     const asking = [...new Set(forms)].filter((form) => form !== user).map((form) => this.#storedAs(form));
-    const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.nearOf(user) ?? [])];
+    const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.near.get(user) ?? [])];
     return { ...this.#judge([], near), sentAt };
   }
 
@@ -156,11 +156,11 @@ export class ApplicationLookups {
     const next = (this.#next ??= this.#queueList(places));
     next.users.add(user);
     const { users, gap, cut, sentAt } = await next.reading;
-    const exact = users.exactOf(user);
-    if (exact.length > 0) return { ...this.#judge(exact, []), sentAt };
+    const exact = users.exact.get(user);
+    if (exact) return { ...this.#judge(exact), sentAt };
     const failure = gap ?? cut;
     if (failure) return { shows: 'incomplete', failure, sentAt };
-    return { ...this.#judge([], users.nearOf(user)), sentAt };
+    return { ...this.#judge([], users.near.get(user)), sentAt };
   }
 
   #queueList({ look }: LookupPlaces) {
@@ -174,7 +174,7 @@ export class ApplicationLookups {
   }
 
   /** @param others licenses of names that may be the user's */
-  #judge(found: readonly License[], others: readonly License[]): LookupResult {
+  #judge(found: readonly License[] = [], others: readonly License[] = []): LookupResult {
     const [one, ...more] = distinct(found.filter((row) => likenessOfApp(row, this.#app_code) === 'exact'));
     if (one) return { shows: 'licenses', licenses: [one, ...more] };
     const near = [...found, ...others].filter((row) => likenessOfApp(row, this.#app_code) !== 'other');

@@ -183,16 +183,15 @@ function* compare(
   for (const { remote_user, app_code, size_allowance = null } of roster) {
     const user = userKey({ remote_user, app_code });
     const own = byUser.get(user) ?? [];
-    if (size_allowance !== null) yield* otherSizes(own, size_allowance);
+    // Of several licenses one of the right size is enough: that there are several is a finding of its own.
+    const sizes = own.map(({ license }) => shownText(license.fields['size_allowance'] ?? null));
+    const others = size_allowance === null || sizes.includes(String(size_allowance)) ? [] : own;
+    for (const [index, entry] of others.entries()) {
+      const detail = `size_allowance is ${sizes[index] ?? ''}, and ${size_allowance ?? ''} in the roster`;
+      yield row('other-size', entry, detail, size_allowance);
+    }
     const none = { license_code: null, license: null, detail: 'in the roster, without a license' };
     if (own.length === 0 && !retired.has(user) && extent === 'whole')
       yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
-}
-
-/** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
-function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<FindingRow> {
-  const sizes = own.map(({ license }) => shownText(license.fields['size_allowance'] ?? null));
-  for (const [index, entry] of sizes.includes(String(size)) ? [] : own.entries())
-    yield row('other-size', entry, `size_allowance is ${sizes[index] ?? ''}, and ${size} in the roster`, size);
 }

@@ -213,10 +213,7 @@ export class Giving {
       const result = await orWarn(lookups.of(asked.app_code).lookUp(asked.remote_user, 'given'), warn);
       if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
     }
-    for (const one of this.#waiting.values()) {
-      const step = whereStopped(one, this.#ports.state.stopped);
-      if (step) await this.#reportEnd(one, step);
-    }
+    for (const one of this.#waiting.values()) await this.#reportEnd(one, whereStopped(one, this.#ports.state.stopped));
   }
 }
 

@@ -7,13 +7,15 @@ import { foldName } from '../../core/fold-name.ts';
 export class ListedUsers {
   readonly #app_code: number;
   readonly #users: ReadonlySet<string>;
-  readonly #exact = new Map<string, License[]>();
-  readonly #near = new Map<string, License[]>();
-  #usersNear: ReturnType<typeof nameIndex> | undefined;
+  readonly #usersNear: (name: string) => readonly string[];
+  /** By the user. */
+  readonly exact = new Map<string, License[]>();
+  readonly near = new Map<string, License[]>();
 
   constructor(app_code: number, users: ReadonlySet<string>) {
     this.#app_code = app_code;
     this.#users = users;
+    this.#usersNear = nameIndex(users);
   }
 
   /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
@@ -23,20 +25,11 @@ export class ListedUsers {
     const likeness = likenessOfApp(license, this.#app_code);
     if (likeness === 'other') return true;
     if (this.#users.has(name) && likeness === 'exact') {
-      push(this.#exact, name, license);
+      push(this.exact, name, license);
       return true;
     }
-    this.#usersNear ??= nameIndex(this.#users);
-    for (const user of this.#usersNear(name)) push(this.#near, user, license);
+    for (const user of this.#usersNear(name)) push(this.near, user, license);
     return true;
-  }
-
-  exactOf(user: string): readonly License[] {
-    return this.#exact.get(user) ?? [];
-  }
-
-  nearOf(user: string): readonly License[] {
-    return this.#near.get(user) ?? [];
   }
 }
 

@@ -35,9 +35,8 @@ export function whereRefused(one: Case, failure: Failure, listed: License | unde
   return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure }, license: listed };
 }
 
-/** What a run that is stopped says of a user; undefined where nothing was sent. */
-export function whereStopped(one: Case, failure: Failure | undefined): End | undefined {
-  if (!one.sent) return undefined;
+/** What a run that is stopped says of a user to whom a request was sent. */
+export function whereStopped(one: Case, failure: Failure | undefined): End {
   return one.seen ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
 }
 

@@ -217,7 +217,7 @@ describe('a row of a list without filters', () => {
   const likenessIn = (fields: License['fields'], asked: string): string => {
     const listed = new ListedUsers(7, new Set([asked]));
     listed.add({ key: 'K-1', fields });
-    return listed.exactOf(asked).length > 0 ? 'exact' : listed.nearOf(asked).length > 0 ? 'near' : 'other';
+    return listed.exact.has(asked) ? 'exact' : listed.near.has(asked) ? 'near' : 'other';
   };
 
   test.each<[string, unknown, string]>([
