@@ -65,10 +65,7 @@ export function allowedBy(
   const known = new Set(send_again.length > 0 ? users : []);
   const unknown = send_again.find((user) => !known.has(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
-  return {
-    similar: allow_similar ? 'allow' : 'refuse',
-    sendAgain: new Set(send_again),
-  };
+  return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
 }
 
 /** The license that a user is to have, and what giving it takes. @throws Failure config as `appCodeOf`; of a ledger */

@@ -107,8 +107,7 @@ async function send(
     return { value: await api.update(edit), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
-    const isUnanswered = cause.kind === 'unknown' || cause.isInterruption;
-    if (!isUnanswered) throw cause;
+    if (cause.kind !== 'unknown' && !cause.isInterruption) throw cause;
     return { value: cause, end: 'no answer' };
   }
 }

@@ -85,17 +85,15 @@ export async function recordedOf(
   { placesOf }: GivePorts,
 ): Promise<Map<LicenseFields, KnownWrites>> {
   const recorded = new Map<LicenseFields, KnownWrites>();
-  for (const app_code of new Set(rows.map(({ row }) => row.app_code))) {
-    const own = rows.flatMap(({ row }) => (row.app_code === app_code ? [row] : []));
+  for (const [app_code, own] of groupBy(rows, ({ row }) => row.app_code))
     for (let at = 0; at < own.length; at += askedAtOnce) {
-      const some = own.slice(at, at + askedAtOnce);
+      const some = own.slice(at, at + askedAtOnce).map(({ row }) => row);
       const known = await placesOf(app_code).store.allKnown(some);
       for (const [index, row] of some.entries()) {
         const writes = known[index] ?? noWrites;
         if (writes.pending.length > 0 || writes.open) recorded.set(row, writes);
       }
     }
-  }
   return recorded;
 }
 
