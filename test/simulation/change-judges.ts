@@ -33,8 +33,9 @@ function printedBy({ stdout, stderr, line }: Process): PrintedChange[] {
 /** What a run printed of a license is there when it ends, unless another run has changed it since. */
 function notAsPrinted(run: Process, { plan, server }: Ended): string[] {
   const { ended = Infinity, line } = run;
-  // An answer about another license names the one whose key it has.
-  if (line.includes('--dry-run') || plan.mishaps?.some(({ reply }) => reply.startsWith('other-'))) return [];
+  // An answer about another license names the one whose key it has; that to a change is not believed.
+  const isOther = plan.mishaps?.some(({ method, reply }) => method !== 'PATCH' && reply.startsWith('other-'));
+  if (line.includes('--dry-run') || isOther) return [];
   return printedBy(run).flatMap((printed) => {
     const { license_code, status, remote_user, size_allowance } = printed;
     const done = carriedOut(server.changes, license_code);

@@ -41,6 +41,8 @@ interface DiskFault extends CallNumber {
   readonly times?: number;
   /** The error comes `after` the call was carried out; or of a `sync`, which drops what it had. */
   readonly of?: 'after' | 'sync';
+  /** Of the files alone whose paths contain this. */
+  readonly path?: string;
 }
 
 const signals = {
@@ -262,8 +264,8 @@ export class Process {
     if (interrupt && this.calls >= this.#numberOf(interrupt)) this.#interruptOnce(interrupt);
     if (/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name)) return undefined;
     const fault = disksOf(this.fate).find((one) => {
-      const isOver = (this.#failures.get(one) ?? 0) >= (one.times ?? 1);
-      return this.calls >= this.#numberOf(one) && !isOver && (one.of !== 'sync' || /^f(data)?sync$/.test(name));
+      if ((this.#failures.get(one) ?? 0) >= (one.times ?? 1) || !of.includes(one.path ?? '')) return false;
+      return this.calls >= this.#numberOf(one) && (one.of !== 'sync' || /^f(data)?sync$/.test(name));
     });
     if (!fault) return undefined;
     this.#failures.set(fault, (this.#failures.get(fault) ?? 0) + 1);

@@ -14,6 +14,8 @@ export type LedgerFault =
     }
   /** The server takes the `nth` connection not at all. */
   | { readonly does: 'full'; readonly nth: number }
+  /** A pooler ends its connections, and goes on with others: its clients hear nothing. */
+  | { readonly does: 'lend'; readonly at: number }
   /** Ends all connections, and takes new ones after `span`. */
   | { readonly does: 'restart'; readonly at: number; readonly span: number }
   /** The same, and lacks what was committed in the last `lag` milliseconds: a replica took over. */
@@ -42,8 +44,10 @@ interface Answered {
 /** Gone within that time after its process; where its computer has lost power, within 30 s (tcp_user_timeout). */
 const noticed = { kill: 30, power: 30_000 };
 
-class Connection implements LedgerConnection {
+class Connection {
   readonly client: Process;
+  /** What the database has for it, which holds its locks. */
+  session: LedgerConnection & { isEnded?: boolean };
   readonly #boot: number;
   readonly #slowness: number;
   #closed = Infinity;
@@ -54,6 +58,18 @@ class Connection implements LedgerConnection {
     this.client = client;
     this.#boot = client.computer.boot;
     this.#slowness = client.computer.world.chance.next();
+    this.session = this.#newSession();
+  }
+
+  #newSession(): Connection['session'] {
+    const session: Connection['session'] = { isOpen: () => !session.isEnded && this.isOpen() };
+    return session;
+  }
+
+  /** The locks of the one before are free. */
+  changeSession(): void {
+    this.session.isEnded = true;
+    this.session = this.#newSession();
   }
 
   close(at: number): void {
@@ -95,6 +111,11 @@ export function ledgerServer(world: World, { clockAhead = 0, faults = [] }: Ledg
         world.tell('ledger', () => 'RESTART');
         end(fault.span);
       });
+    if (fault.does === 'lend')
+      time.after(fault.at, () => {
+        world.tell('ledger', () => 'THE POOLER CHANGES ITS CONNECTIONS');
+        for (const connection of connections) connection.changeSession();
+      });
     if (fault.does !== 'failover') continue;
     time.after(Math.max(0, fault.at - fault.lag), () => {
       const committed = memory.copy();
@@ -119,7 +140,7 @@ export function ledgerServer(world: World, { clockAhead = 0, faults = [] }: Ledg
       counts.statement += 1;
       if (!connection.isOpen()) return { rows: undefined, cut: 'heard' };
       const cut = faultOf('cut', counts.statement);
-      const rows = cut?.isCarriedOut === false ? undefined : memory.query(connection, text, values);
+      const rows = cut?.isCarriedOut === false ? undefined : memory.query(connection.session, text, values);
       if (cut) {
         world.tell('ledger', () => `the connection of ${connection.client.computer.name} is cut`);
         connection.close(time.now() + cut.noticed);

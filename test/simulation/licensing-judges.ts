@@ -124,7 +124,7 @@ function twoOfOneRun({ server: { posts }, licenses, runs, healed }: Ended): stri
 
 /** What was answered is not sent again: by the run that heard it, nor by others once that has ended by itself. */
 function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
-  const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
+  const isDiskFailing = plan.runs.some(({ fate = {} }) => disksOf(fate).some(({ path }) => path === undefined));
   const isCreated = isRenamed(plan) || plan.runs.some(({ line }) => line.startsWith('license create'));
   return posts.flatMap(({ user, reply, client }, index) => {
     const isCut = (replies[reply].after ?? 0) > spanOf(client, 'timeout') || client.stderr.includes('the deadline of');

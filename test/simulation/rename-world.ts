@@ -41,6 +41,12 @@ function lateRenames(chance: Chance): Mishap[] {
   }));
 }
 
+/** A change is carried out, and answered with the license of somebody else, or with its key. */
+function aboutOthers(chance: Chance): Mishap[] {
+  const reply = chance.pick(['other-user', 'other-key'] as const);
+  return [1, 2, 3].map((nth) => ({ method: 'PATCH', nth, reply, commit: 0 }));
+}
+
 /** Changes of each kind stand in the queue of a server behind a gateway that gives up first. */
 function queued(chance: Chance): Omit<LicensingPlan, 'seed'> {
   const lines = [
@@ -88,7 +94,7 @@ function drawRenames(seed: number): LicensingPlan {
       roster: names.map((user) => [user, 4] as const),
       names: holders.map((holder, at) => [holder, names[at] ?? ''] as const),
     },
-    mishaps: lateRenames(chance),
+    mishaps: chance.happens(0.15) ? aboutOthers(chance) : lateRenames(chance),
     shape: { stale: chance.pick([0, 0, 1000, 4000]) },
     ...(isShared ? { ledger: {} } : {}),
   };

@@ -161,11 +161,6 @@ export const rules = [
     ['a lookup that is too early decides nothing', 'if (!isSettled && !isShownOtherwise) return lookUp(one);', ''],
     ['what was answered is never sent again', 'if (answerOf(one)) return whereAnswered(one, refusal);', ''],
     [
-      'what an earlier run was answered is never sent again',
-      'if (recorded.open && !sent && !isAgain)',
-      'if (recorded.open && sent && !isAgain)',
-    ],
-    [
       'what the history has is not created again',
       "if (one.known && !sent && !isAgain) return failed(one, { is: 'created before', known: one.known });",
       '',
@@ -186,6 +181,11 @@ export const rules = [
   ]),
   ...inFile('apply', 'jobs/license/next-step.ts', [
     ['a hint decides nothing', "if (by === 'hint') return lookUp(one);", ''],
+    [
+      'what an earlier run was answered is never sent again',
+      'if (recorded.open && !sent && !isAgain)',
+      'if (recorded.open && sent && !isAgain)',
+    ],
   ]),
   ...inFile('create', 'jobs/license/next-step.ts', [
     [
@@ -218,12 +218,14 @@ export const rules = [
       'if (!shown && wait > Infinity) {',
     ],
   ]),
-  ...inFile('ensure', 'api/licensing/license-writes.ts', [
+  ...inFile('rename', 'api/licensing/license-writes.ts', [
     [
       'an answer to a change is about the license that was to be changed',
       'const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;',
       'const differences = license ? differencesFrom(edit.fields, license) : signs;',
     ],
+  ]),
+  ...inFile('ensure', 'api/licensing/license-writes.ts', [
     [
       'an answer with another license is not the one that was asked for',
       'license !== undefined && differencesFrom(asStored(asked, license), license).length > 0',
@@ -257,7 +259,6 @@ export const rules = [
       'await this.#exchanges.addNow({ lines: added });',
       "await this.#exchanges.addNow({ lines: added.filter(({ line }) => !('is' in line) || line.is !== 'no answer') });",
     ],
-    ['workers of one run exclude one another', 'this.#held.add(wish.key);', ''],
   ]),
   ...inFile('rename', 'jobs/license/change-license.ts', [
     [
@@ -479,7 +480,7 @@ export const rules = [
       "if (path.endsWith('x') && isLinked) await remove(path);",
     ],
   ]),
-  ...inFile('retire', 'output/write.ts', [
+  ...inFile('apply', 'output/write.ts', [
     ['a write whose output fails waits for its work', '    if (isWrite) await stopped;\n', ''],
   ]),
   ...inFile('purges', 'jobs/topic/survey-topics.ts', [

@@ -1,13 +1,13 @@
 import { isKillable, type Process } from './computer.ts';
 import type { Ended, LicensingPlan } from './licensing-history.ts';
-import { ownerOf } from './licensing-server.ts';
+import { ownerOf, type Mishap } from './licensing-server.ts';
 import { replies } from './replies.ts';
 
 /** What runs said, waited for and wrote into the history of their computer. */
 export function judgeWords(ended: Ended): string[] {
   return [
     ...[...createdTwice(ended), ...oldAsNew(ended), ...pricesOf(ended), ...untold(ended)],
-    ...[...notZero(ended), ...notUnknown(ended), ...otherWords(ended)],
+    ...[...notZero(ended), ...notUnknown(ended), ...otherWords(ended), ...waitsForEnded(ended)],
   ];
 }
 
@@ -119,6 +119,27 @@ function pricesOf({ plan, runs }: Ended): string[] {
     if (due?.includes(price) === false) wrongs.push(`${name} sends ${price}, and not ${due.join(' or ')}`);
     return wrongs;
   });
+}
+
+/** What had no answer is waited for as long as --settle, also by a later run: of a run that ended it is known when. */
+function waitsForEnded({ plan, runs }: Ended): string[] {
+  const { mishaps = [] } = plan;
+  const isBroken = ({ method, reply, commit = 0 }: Mishap): boolean =>
+    method === 'POST' && commit === 0 && replies[reply].means === 'open' && reply !== 'nothing';
+  const isOrdered = plan.runs.every(
+    ({ line, after, options = '--retries' }, index) =>
+      line.startsWith('license ensure') &&
+      options.startsWith('--retries') &&
+      after === (index > 0 ? index - 1 : undefined),
+  );
+  const isCalm = isWithoutFault({ ...plan, mishaps: [], runs: plan.runs.map(({ options: _, ...run }) => run) });
+  if (!isOrdered || !isCalm || !mishaps.every(isBroken)) return [];
+  const most = 5000 * (1 + mishaps.length);
+  return runs.flatMap(({ line, started, ended = 0 }) =>
+    ended - started > most
+      ? [`"${line}" takes ${(ended - started) / 1000} s after ${mishaps.length} lost answers`]
+      : [],
+  );
 }
 
 /** Of the one license of `ensure` or `create`, which has made one where it ends well. */

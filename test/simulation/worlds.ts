@@ -407,6 +407,21 @@ function asked(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, runs, shape: { stale: 4000 } };
 }
 
+/** Nobody may write the history, and no list shows what was answered for a later row when the roster is run again. */
+function unlisted(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(2 + chance.below(5));
+  const disk = { at: 1, code: 'EACCES', path: '/history-', times: 1_000_000 };
+  const nth = 2 + chance.below(roster.length - 1);
+  return {
+    roster,
+    runs: [
+      { line: applyRoster, fate: { disk } },
+      { line: applyRoster, after: 0 },
+    ],
+    mishaps: [{ method: 'POST', nth, reply: 'made' }],
+  };
+}
+
 /** Users who are in no row lose their licenses, once each row has its own; the run is killed, and goes on. */
 function missing(chance: Chance): Omit<LicensingPlan, 'seed'> {
   const roster = rosterOf(1 + chance.below(6));
@@ -461,7 +476,7 @@ const apply: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 7) return { seed, ...chance.pick([missing, reviewed])(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };
-    if (seed % 16 === 13) return { seed, ...asked(chance) };
+    if (seed % 16 === 13) return { seed, ...chance.pick([asked, unlisted])(chance) };
     const isOn = { kill: chance.happens(0.7), server: chance.happens(0.7), disk: chance.happens(0.2) };
     const roster = rosterOf(1 + (chance.happens(0.5) ? chance.below(4) : chance.below(30)));
     const isShared = chance.happens(0.2);
@@ -492,13 +507,14 @@ const apply: SimulatedWorld<LicensingPlan> = {
 
 const shared: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure and apply on up to three computers that share a ledger: up to four runs at once',
-  alone: [3, 15],
+  alone: [3, 5, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) {
       const { runs, ...plan } = hidingRoster(chance);
       return { seed, ...plan, runs: runs.map((run) => ({ ...run, computer: chance.below(3) })), ledger: {} };
     }
+    if (seed % 16 === 5) return { seed, ...chance.pick([lent, givenUp])(chance) };
     if (seed % 16 === 15) return { seed, ...sharedCrowd(chance) };
     const isOn = { kill: chance.happens(0.6), server: chance.happens(0.5), disk: chance.happens(0.1) };
     const roster = chance.happens(0.5) ? rosterOf(1 + chance.below(chance.pick([4, 25]))) : undefined;
@@ -523,6 +539,29 @@ const shared: SimulatedWorld<LicensingPlan> = {
   },
   play: playLicensing,
 };
+
+/** Two computers ask for a user; one of them is held once it has the lock, which a pooler loses meanwhile. */
+function lent(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const stop = { at: 34 + chance.below(16), since: 'SQL', span: 500 + chance.below(1500) };
+  const other = { line: ensureAda, computer: 1, pause: chance.below(400) };
+  return {
+    runs: [{ line: ensureAda, fate: { stop } }, other],
+    ledger: { faults: [{ does: 'lend', at: 200 + chance.below(400) }] },
+  };
+}
+
+/** A request is lost, and its run gives up; another computer asks for the same user. */
+function givenUp(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const reply = chance.pick(['dropped', '500', 'cut'] as const);
+  return {
+    runs: [
+      { line: ensureAda, options: '--retries 0' },
+      { line: ensureAda, computer: 1, after: 0 },
+    ],
+    ledger: {},
+    mishaps: [{ method: 'POST', nth: 1, reply, ...(chance.happens(0.3) ? { commit: 0 } : {}) }],
+  };
+}
 
 /** A server with a queue, before which several computers stand. */
 function sharedCrowd(chance: Chance): Omit<LicensingPlan, 'seed'> {
