@@ -30,6 +30,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
     ...leftFiles(ended),
     ...endsOfNoCall(ended),
     ...heldDeleted(ended, limits),
+    ...notNamed(ended),
     ...pricesOf(ended),
     ...sleepsOf(ended),
     ...uncounted(ended),
@@ -134,6 +135,13 @@ function unnamed({ message: { id }, call }: Deletion, ended: ChatEnded): string[
   return !row || !isSeen || row.deeper > 0
     ? []
     : [`message ${id} was deleted below the look, and the row does not say so`];
+}
+
+/** Where nobody gives the topic another name, a hold of its name is found, however that is spelled. */
+function notNamed({ plan: { keep = [], people = [] }, runs }: ChatEnded): string[] {
+  const isNamed = keep.some((hold) => 'topic_name' in hold && hold.topic_name !== otherName);
+  if (!isNamed || people.length > 0) return [];
+  return runs.flatMap(({ stderr }) => (stderr.includes(': no topic ') ? [`a hold is not found: ${stderr}`] : []));
 }
 
 /** A topic that is held is not deleted from, as far as the last look before a call shows. */

@@ -152,7 +152,8 @@ function growing(chance: Chance): Omit<ChatPlan, 'seed'> {
 
 /** A run that is killed between its call and the record of the answer, and the next one. */
 function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
-  if (chance.happens(0.4)) return brokenOff(chance);
+  const isOther = chance.happens(0.6);
+  if (isOther) return chance.pick([brokenOff, cameAfter])(chance);
   const kill = { at: 1 + chance.below(4), since: 'POST', how: 'kill' as const };
   const reply = chance.pick(['made', 'dropped', '502'] as const);
   return {
@@ -165,15 +166,33 @@ function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
   };
 }
 
-/** A run ends between its look and its call, and somebody removes a message before the next one looks. */
+/** A run ends between the look after a call and its next call, and somebody removes a message before the next look. */
 function brokenOff(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const messages = 4 + chance.below(6);
+  const kill = { at: 4 + chance.below(30), since: 'POST', how: 'kill' as const };
   return {
-    ...{ messages: 2 + chance.below(3), level: chance.pick([489, 200]) },
+    ...{ messages, level: chance.pick([489, 200]), batches: 1, sizes: { batch: 1 } },
     runs: [
-      { line: purgeLine, fate: { disk: { at: 186 + chance.below(16), code: 'ENOSPC' } } },
-      { line: purgeLine, pause: 1000 },
+      { line: purgeLine, fate: { kill } },
+      { line: purgeLine, pause: 2000 },
     ],
-    people: [{ does: 'remove', nth: chance.below(4), at: 900 + chance.below(300) }],
+    people: [{ does: 'remove', nth: chance.below(messages), at: 1000 + chance.below(1200) }],
+  };
+}
+
+/** A run is killed once its call was answered; a message comes, and leaves again after the survey of the next run. */
+function cameAfter(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const kill = { at: 2 + chance.below(6), since: 'POST', how: 'kill' as const };
+  return {
+    messages: 1 + chance.below(4),
+    runs: [
+      { line: purgeLine, fate: { kill } },
+      { line: purgeLine, after: 0, pause: 1000 },
+    ],
+    people: [
+      { does: 'post', nth: 0, at: chance.below(60), on: { call: 'delete', nth: 1 } },
+      { does: 'hide-all', nth: 0, at: chance.below(40), on: { call: 'read', nth: 3 + chance.below(12) } },
+    ],
   };
 }
 
@@ -214,7 +233,8 @@ function held(chance: Chance): Omit<ChatPlan, 'seed'> {
     pause: 20,
     fate: nearCall(chance, fateOf(chance, { kill: isKilled, disk: false }, 220)),
   }));
-  const people = [...away, ...back, ...(chance.happens(0.4) ? deedsOf(chance) : [])];
+  const isQuiet = by === 'name' && chance.happens(0.5);
+  const people = isQuiet ? [] : [...away, ...back, ...(chance.happens(0.4) ? deedsOf(chance) : [])];
   const mishaps = chance.happens(0.3) ? mishapsOf(chance) : [];
   const isSmall = chance.happens(0.6);
   const sizes = isSmall ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000]) } : {};

@@ -61,11 +61,12 @@ export function* seeded<Plan>({ draw }: SimulatedWorld<Plan>, first: number, cou
   for (let number = 0; number < count; number += 1) yield draw(first + number * step);
 }
 
-/** Looks for a history that does wrong: first in the small world, then by seeds. */
-export async function hunt(name: string, mostCpuSeconds: number): Promise<SearchResult<unknown>> {
+/** Looks for a history that does wrong: in the small world and by seeds, or by those that are about `alone`. */
+export async function hunt(name: string, mostCpuSeconds: number, alone?: number): Promise<SearchResult<unknown>> {
   const world = worlds[name];
   if (!world) throw new Error(`no world is called ${name}`);
-  return search(world, mixed(world), { mostFailing: 1, mostCpuSeconds });
+  const plans = alone === undefined ? mixed(world) : seeded(world, 16 + alone, Infinity, 16);
+  return search(world, plans, { mostFailing: 1, mostCpuSeconds });
 }
 
 /** Histories of the small world, spread over all of it, of seeds, and of seeds that are about one fault alone. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -492,19 +493,16 @@ describe('what the last run left is recorded, and each advice mends', () => {
 
   test('a stray file does not belong to the archive; moved out, nothing is wrong', async () => {
     const { server, folder } = await archived();
-    for (const name of ['notes.txt', 'rendered-000009.ndjson']) writeFileSync(path(folder, name), 'mine\n');
+    mkdirSync(path(folder, 'files'));
+    const strays = ['files/notes.txt', 'notes.txt', 'rendered-000009.ndjson'];
+    for (const name of strays) writeFileSync(path(folder, name), 'mine\n');
 
     const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
     const pulled = await server.run(`archive pull ${folder}`);
-    for (const name of ['notes.txt', 'rendered-000009.ndjson']) rmSync(path(folder, name));
+    for (const name of strays) rmSync(path(folder, name));
 
     expect(exitCode).toBe(10);
-    expect(JSON.parse(stdout)).toEqual(
-      ['notes.txt', 'rendered-000009.ndjson'].map((file) => ({
-        file,
-        problem: 'it does not belong to the archive',
-      })),
-    );
+    expect(JSON.parse(stdout)).toEqual(strays.map((file) => ({ file, problem: 'it does not belong to the archive' })));
     expect(stderr).toContain(`Move what does not belong to the archive out of ${folder}.`);
     expect(pulled.exitCode).toBe(0);
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });

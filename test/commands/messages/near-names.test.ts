@@ -90,3 +90,13 @@ test('a wait that the server asks for is said as one, and not as a missing answe
   expect({ exitCode, slept: slept.some((span) => span > 47_000) }).toEqual({ exitCode: 0, slept: true });
   expect(stderr).toContain('the server asks to wait 48 s (429)');
 });
+
+test('an empty result stays one where the request that would explain it fails', async () => {
+  const { run } = await openSandbox({ faults: readFaults('GET /api/v1/messages=500#9+1', 1) });
+
+  const { exitCode, stdout } = await run(
+    "messages fetch --channel general --topic 'no such topic' -o json --retries 0",
+  );
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+});
