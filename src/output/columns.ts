@@ -66,3 +66,20 @@ export function cellText(value: unknown): string {
   if (typeof value === 'string') return value;
   return writeJson(value);
 }
+
+/** Watches the texts of each row by their names: which differ between rows, or are not in all of them. */
+export function watchDiffering() {
+  const first = new Map<string, string>();
+  const differing = new Set<string>();
+  let rows = 0;
+  return {
+    differing,
+    see(texts: readonly (readonly [name: string, text: string])[]): void {
+      rows += 1;
+      for (const [name, text] of texts)
+        if (rows === 1) first.set(name, text);
+        else if (first.get(name) !== text) differing.add(name);
+      for (const name of first.keys()) if (!texts.some(([one]) => one === name)) differing.add(name);
+    },
+  };
+}

@@ -119,20 +119,6 @@ export function arrange(columns: readonly ColumnSize[], room: number) {
   return { shown, widths: fitWidths(wanted, room, least) };
 }
 
-/** Columns that are left out, and in which the rows differ: they are named below the table. */
-export function watchLeftOut(names: readonly string[], indices: readonly number[]) {
-  const seen = new Map(indices.map((index) => [index, new Set<string>()] as const));
-  return {
-    see(row: readonly Cell[]): void {
-      for (const [index, values] of seen) if (values.size < 2) values.add(row[index]?.shown ?? '');
-    },
-    remark(): string | undefined {
-      const differing = [...seen].flatMap(([index, values]) => (values.size > 1 ? (names[index] ?? '') : []));
-      return differing.length === 0 ? undefined : `left out to fit the width: ${differing.join(', ')}`;
-    },
-  };
-}
-
 /** Minimum width of a column of text, in terminal columns. */
 const minTextWidth = 10;
 

@@ -1,5 +1,5 @@
-import { asObject, columnsOf, cellsOf, cellText, rulesOf } from './columns.ts';
-import { arrange, columnSizes, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
+import { asObject, columnsOf, cellsOf, cellText, rulesOf, watchDiffering } from './columns.ts';
+import { arrange, columnSizes, drawGrid, drawLine, lineWidth, paintCell, type Cell } from './grid.ts';
 import { peopleReader, type PeopleReader } from './people.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { plain } from './plain.ts';
@@ -94,10 +94,8 @@ function columnWriter(
   head: readonly Cell[],
   { shown, widths, room, fold }: Layout,
 ): TableWriter {
-  const leftOut = watchLeftOut(
-    names,
-    [...names.keys()].filter((index) => !shown.some((column) => column.index === index)),
-  );
+  const leftOut = [...names.keys()].filter((index) => !shown.some((column) => column.index === index));
+  const { differing, see } = watchDiffering();
   const looks = shown.map(({ isNumber }, place) => ({
     width: widths[place] ?? 0,
     align: isNumber ? ('right' as const) : ('left' as const),
@@ -114,7 +112,7 @@ function columnWriter(
   };
   /** A row is one line, or as many as its longest folded cell takes; its other cells are in the first. */
   const linesOf = (row: readonly Cell[]): readonly (readonly Cell[])[] => {
-    leftOut.see(row);
+    see(leftOut.map((index) => [names[index] ?? '', row[index]?.shown ?? '']));
     const cells = fit(row).map((cell, place) => {
       const width = widths[place] ?? 0;
       if (!shown[place]?.folds || cell.width <= width) return [cell];
@@ -129,7 +127,10 @@ function columnWriter(
       linesOf(row)
         .map((line) => drawLine(line, looks))
         .join(''),
-    remark: leftOut.remark,
+    remark: () =>
+      differing.size === 0
+        ? undefined
+        : `left out to fit the width: ${names.filter((name) => differing.has(name)).join(', ')}`,
   };
 }
 

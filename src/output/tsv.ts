@@ -1,6 +1,6 @@
 import { tsvCell } from '../core/tsv.ts';
 import { writeJson } from '../core/json.ts';
-import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf } from './columns.ts';
+import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, watchDiffering } from './columns.ts';
 import type { PeopleReader } from './people.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
@@ -24,7 +24,8 @@ export function records(
 ): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;
-  let leftOut: ReturnType<typeof watchFields> | undefined;
+  let leftOut: ReturnType<typeof fieldsLeftOut> | undefined;
+  const { differing, see } = watchDiffering();
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
     const cells = cellsOf(row, names, fields && !reader ? withoutWords(show) : show);
@@ -35,16 +36,16 @@ export function records(
     if (!columns) {
       columns = columnsOf(value, choices);
       head = header(columns);
-      if (show.others === 'any' && !fields) leftOut = watchFields(columns, show);
+      if (show.others === 'any' && !fields) leftOut = fieldsLeftOut(columns, show);
     }
-    leftOut?.see(value);
+    if (leftOut) see(leftOut(value));
     return head + line(value, columns);
   };
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
-    remark: () => leftOut?.remark(),
+    remark: () => (differing.size === 0 ? undefined : `left out: ${[...differing].join(', ')}; --fields names columns`),
   };
 }
 
@@ -52,28 +53,14 @@ function withoutWords({ columns = [], ...show }: Show<unknown>): Show<unknown> {
   return { ...show, columns: columns.filter((column) => typeof column === 'string' || !column.isWords) };
 }
 
-/** Watches fields that no column shows: the first row decides on the columns, and later ones may have more. */
-function watchFields(columns: readonly string[], show: Show<unknown>) {
-  const shown = new Set(columns);
+/** The fields of a row that no column shows: the first row decides on the columns, and later ones may have more. */
+function fieldsLeftOut(columns: readonly string[], show: Show<unknown>) {
   // The key of a license is shown under our name for it.
   const made = columns.filter((name) => rulesOf(show, name)?.of);
-  const first = new Map<string, string>();
-  const differing = new Set<string>();
-  let rows = 0;
-  return {
-    see(row: unknown): void {
-      const object = asObject(row, show) ?? {};
-      rows += 1;
-      for (const name in object) {
-        if (shown.has(name) || differing.has(name) || !Object.hasOwn(object, name)) continue;
-        const value = object[name];
-        if (cellsOf(row, made, show).includes(value)) continue;
-        const text = writeJson(value);
-        if (rows > 1 && first.get(name) !== text) differing.add(name);
-        else first.set(name, text);
-      }
-      for (const name of first.keys()) if (!Object.hasOwn(object, name)) differing.add(name);
-    },
-    remark: () => (differing.size === 0 ? undefined : `left out: ${[...differing].join(', ')}; --fields names columns`),
+  return (row: unknown) => {
+    const object = asObject(row, show) ?? {};
+    const names = Object.keys(object).filter((name) => !columns.includes(name));
+    const shown = names.length > 0 ? cellsOf(row, made, show) : [];
+    return names.flatMap((name) => (shown.includes(object[name]) ? [] : [[name, writeJson(object[name])] as const]));
   };
 }
