@@ -1,15 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import {
-  access,
-  chmod,
-  constants,
-  lstat,
-  mkdir,
-  readdir,
-  stat,
-  type FileHandle,
-  type Stats,
-} from '../../core/outside.ts';
+import { access, chmod, constants, lstat, mkdir, readdir, stat, type Stats } from '../../core/outside.ts';
 import { Failure, labelled } from '../../core/failure.ts';
 import { decodeText } from '../../core/read.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
@@ -125,21 +115,12 @@ export async function refuseUnsafeFolder(folder: string, system: System): Promis
 /** The text of a file, if there is one. `forbidden`: unsafe mode bits, except on Windows. @throws Failure config */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
   // Tools that keep a configuration elsewhere, and mounts of Kubernetes, put links there.
-  const bytes = await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0));
-  return bytes && labelled(path, () => decodeText(bytes), 'config');
-}
-
-/** The same for a file that only this program makes: it is no link. */
-export function readPrivateBytes(path: string, system: System): Promise<Buffer | undefined> {
-  return bytesOf(path, system, 0o077, openFile(path));
-}
-
-async function bytesOf(path: string, system: System, forbidden: number, opening: Promise<FileHandle>) {
-  const reading = withFile(opening, async (file) => {
+  const reading = withFile(openFile(path, constants.O_RDONLY, 0), async (file) => {
     await refuseUnsafe(path, await file.stat(), system, forbidden);
     return file.readFile();
   });
-  return ifThere(`read ${path}`, reading);
+  const bytes = await ifThere(`read ${path}`, reading);
+  return bytes && labelled(path, () => decodeText(bytes), 'config');
 }
 
 type Advice = Partial<Record<'what' | 'repair' | 'otherwise', string>>;

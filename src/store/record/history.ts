@@ -4,9 +4,9 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
-import { ifThere, orFailure, syncFolder } from '../disk/files.ts';
+import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { readPrivateBytes, makePrivateFolder, writableState } from '../disk/private.ts';
+import { makePrivateFolder, writableState } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
@@ -114,7 +114,7 @@ export async function* eachEntry<K extends keyof HistoryEvents>(system: System, 
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
-    const bytes = (await readPrivateBytes(join(folder, name), system)) ?? Buffer.alloc(0);
+    const bytes = (await readBytes(join(folder, name))) ?? Buffer.alloc(0);
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const line = bytes.toString('utf8', at, end);
       const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
