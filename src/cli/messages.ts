@@ -4,8 +4,7 @@ import { Failure } from '../core/failure.ts';
 import type { Secret } from '../core/secret.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { rowOf } from '../output/formats.ts';
-import { commandsApart, fit, indented, plainJson, plainLines } from '../output/plain.ts';
-import { hasColor } from '../output/style.ts';
+import { commandsApart, fit, hasColor, indented, plainJson, plainLines } from '../output/plain.ts';
 import type { Host } from './host.ts';
 
 export type Redactor = ReturnType<typeof openRedactor>;

@@ -10,9 +10,8 @@ interface ErrorLook {
   readonly verbose?: boolean | undefined;
 }
 
-/** The event, its reason and the next step; '' for found differences. Loads chalk: import it only after an error. */
+/** The event, its reason and the next step. Loads chalk: import it only after an error. */
 export function failureText(failure: Failure, { terminal, columns, color, verbose }: ErrorLook): string {
-  if (failure.kind === 'differences') return '';
   const { message, details } = failure;
   const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
   const what = indented([message, ...further].join('\n'), (details.problems ?? []).length > 1 ? mark.length + 1 : 2);
@@ -31,15 +30,11 @@ function hintLines(hint: string | undefined): string {
     .join('');
 }
 
-/** The object of the error on one line without its end; '' for found differences. */
-export function failureJson(failure: Failure): string {
-  return failure.kind === 'differences' ? '' : plainJson(JSON.stringify({ error: failureFields(failure) }));
-}
-
-/** The fields of a failure in messages and summaries; undefined if not known. */
-export function failureFields({ kind, details, exit, message, retryable }: Failure): object {
+/** The object of the error on one line without its end. */
+export function failureJson({ kind, details, exit, message, retryable }: Failure): string {
   const { problems, hint, http, server } = details;
-  return { code: nameOf(kind), exit, message, problems, hint, http, server, retryable };
+  const error = { code: nameOf(kind), exit, message, problems, hint, http, server, retryable };
+  return plainJson(JSON.stringify({ error }));
 }
 
 /** The server's words, unless the message has them already. */

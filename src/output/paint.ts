@@ -1,7 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { namesIn } from '../core/table-names.ts';
 
-/** Colour by our own policy (style.ts): chalk's detection ignores NO_COLOR and knows nothing of `--color`. */
+/** Colour by our own policy (hasColor): chalk's detection ignores NO_COLOR and knows nothing of `--color`. */
 export function painter(level: 0 | 1): ChalkInstance {
   return new Chalk({ level });
 }

@@ -1,5 +1,5 @@
 import { invisible } from '../core/shell-word.ts';
-import { isWindows } from '../core/system.ts';
+import { isWindows, variable, type Environment } from '../core/system.ts';
 
 /**
  * Server text made harmless for a terminal: what moves the cursor, colours, turns, hides or breaks a line is an escape
@@ -96,4 +96,20 @@ function visible(character: string): string {
 
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
+}
+
+export interface ColorChoice {
+  /** `--color`; auto where it is absent. */
+  readonly when: 'auto' | 'always' | 'never' | undefined;
+  readonly terminal: boolean;
+  readonly env: Environment;
+}
+
+/** Colour is decided by what is typed, then NO_COLOR and FORCE_COLOR, then the stream. */
+export function hasColor({ when = 'auto', terminal, env }: ColorChoice): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (variable(env, 'NO_COLOR') !== undefined) return false;
+  const forced = variable(env, 'FORCE_COLOR');
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return terminal && env['TERM'] !== 'dumb';
 }

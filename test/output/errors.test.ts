@@ -61,11 +61,6 @@ describe('text', () => {
   test('is unchanged in a pipe', () => {
     expect(failureText(usage('no\x1b'), { ...look, terminal: false })).toBe('chatelaine: no\x1b');
   });
-
-  test('differences are no error', () => {
-    expect(failureText(new Failure('differences', '2 found'), look)).toBe('');
-    expect(failureJson(new Failure('differences', '2 found'))).toBe('');
-  });
 });
 
 describe('JSON', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { painter } from '../../src/output/paint.ts';
-import { hasColor, type ColorChoice } from '../../src/output/style.ts';
+import { hasColor, type ColorChoice } from '../../src/output/plain.ts';
 
 const cases: [string, ColorChoice['when'], boolean, ColorChoice['env'], boolean][] = [
   ['a terminal has colour', 'auto', true, { TERM: 'xterm' }, true],
