@@ -1,5 +1,6 @@
+import { quantity } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { errorFields, isSameSensor } from '../../schema/license.ts';
+import { errorFields, guessedKeyFields, isSameSensor, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import {
   type Answer,
@@ -107,18 +108,33 @@ export function refuseOther(
   }
 }
 
-/** Errors have no specified shape: `detail`, lists by field, or the text itself. */
+/** Errors have no specified shape: `detail`, lists by field, or the text itself. A key is no part of them. */
 function explain({ body, text }: Answer): string {
   const words = (value: unknown): string => (Array.isArray(value) ? value.map(wordOf).join(' ') : wordOf(value));
   if (isObject(body)) {
     const { detail } = body;
     if (typeof detail === 'string' && detail !== '') return detail;
     return Object.entries(body)
-      .map(([name, value]) => `${name}: ${words(value)}`)
+      .filter(([name, value]) => typeof value !== 'string' || !namedKeyFields.some((known) => known === name))
+      .map(([name, value]) => `${name}: ${words(withoutLicenses(value))}`)
       .join('; ');
   }
-  if (Array.isArray(body)) return words(body);
+  if (Array.isArray(body)) return words(withoutLicenses(body));
   return typeof body === 'string' ? body : wordsOf(text.slice(0, 20_000)) || 'no reason given';
+}
+
+function withoutLicenses(value: unknown): unknown {
+  if (Array.isArray(value)) return value.some(hasKey) ? quantity(value.length, 'license') : value.map(withoutLicenses);
+  if (!isObject(value)) return value;
+  if (hasKey(value)) return 'a license';
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutLicenses(item)]));
+}
+
+/** Whether it is a license, and not what is wrong with the fields of one. */
+function hasKey(value: unknown): boolean {
+  if (!isObject(value) || !isLicense(value)) return false;
+  const names = [...namedKeyFields, ...guessedKeyFields];
+  return typeof value['size_allowance'] === 'number' || names.some((name) => typeof value[name] === 'string');
 }
 
 function wordOf(value: unknown): string {

@@ -35,6 +35,30 @@ test('a change has the fields that it is given', async () => {
   expect(seen.map(({ body }) => body)).toEqual(['{"size_allowance":4}']);
 });
 
+test.each<[string, number, unknown, string]>([
+  [
+    'a list that says error',
+    200,
+    { results: [ada, ada], errors: ['shard 2 is down'] },
+    'results: 2 licenses; errors: shard 2 is down',
+  ],
+  ['one inside an object', 200, { status: 'failed', data: { rows: [ada] } }, 'data: {"rows":"1 license"}'],
+  ['one license in an error', 409, { message: 'taken', by: { key: 'K-1', remote_user: 'ada' } }, 'by: a license'],
+  ['one of an unknown key', 500, [{ serial: 'K-1', ...fields }], '(500): 1 license'],
+  ['a key beside the message', 402, { license_code: 'K-1', message: 'quota' }, '(402): message: quota'],
+  ['what is wrong with fields', 400, { errors: { remote_user: 'K is no name' } }, '{"remote_user":"K is no name"}'],
+])('an error repeats no key: %s', async (_what, status, body, said) => {
+  const { api } = await serving(() => ({ status, body: JSON.stringify(body) }));
+
+  const failure = await api
+    .list({}, 'whole')
+    .next()
+    .catch((cause: unknown) => cause);
+
+  expect(failure).toHaveProperty('message', expect.stringContaining(said));
+  expect(JSON.stringify(failure) + String(failure)).not.toContain('K-1');
+});
+
 describe('what a POST answers', () => {
   test.each<[string, unknown, string]>([
     ['the license', ada, 'K-1'],
