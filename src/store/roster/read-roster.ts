@@ -41,6 +41,8 @@ export interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly nameOf: (row: Values<T>) => string;
   /** Rows with equal keys repeat each other, which is refused; without it no row does. */
   readonly keyOf?: (row: Values<T>) => string;
+  /** The column that distinguishes what is named twice. */
+  readonly apart?: string;
   /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
   readonly completion: (rows: readonly Values<T>[]) => Promise<(row: Values<T>) => R>;
 }
@@ -48,6 +50,7 @@ export interface RosterRules<T extends Fields, R extends Values<T>> {
 /** How a roster of users compares rows: a user is named once in an application; without a code it is the run's own. */
 export const oncePerUser = {
   noun: 'user',
+  apart: 'app_code',
   nameOf: ({ remote_user }: { readonly remote_user: string }) => remote_user,
   keyOf: ({ remote_user, app_code }: { readonly remote_user: string; readonly app_code?: number }) =>
     `${app_code ?? ''} ${remote_user}`,
@@ -167,7 +170,7 @@ function orFault<T>(text: string, faults: Fault[], read: () => T): T | undefined
 async function complete<T extends Fields, R extends Values<T>>(
   rows: readonly Values<T>[],
   lines: readonly number[],
-  { fields, noun, nameOf, keyOf, completion }: RosterRules<T, R>,
+  { fields, noun, nameOf, keyOf, apart, completion }: RosterRules<T, R>,
   bad: BadRows,
 ): Promise<R[]> {
   const { unit } = bad;
@@ -188,8 +191,8 @@ async function complete<T extends Fields, R extends Values<T>>(
     if (key !== undefined && first === undefined) earlier.set(key, line);
     if (first === undefined) continue;
     const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
-    const isOpen = 'app_code' in fields && !('app_code' in row);
-    const otherwise = isOpen ? ', or name their applications in a column app_code' : '';
+    const isOpen = apart !== undefined && apart in fields && !(apart in row);
+    const otherwise = isOpen ? `, or name their applications in a column ${apart}` : '';
     bad.add(line, {
       reason: `${noun} '${nameOf(filled)}' ${where}${unit} ${first}`,
       rule: `the ${noun} ${where}an earlier ${unit}`,
