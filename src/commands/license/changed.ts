@@ -9,7 +9,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import { noWrites, type KnownWrites, type UserName } from '../../store/record/writes.ts';
+import { noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
@@ -64,7 +64,8 @@ export async function changeOne(
   const fields = fieldsOf(known, code);
   const users = usersOf(known, fields, ports.app_code);
   // What an earlier run asked for may still change it.
-  const isSettled = options.dry_run || (await ports.places.store.allKnown(users)).every(isNothingPending);
+  const isSettled =
+    options.dry_run || (await ports.places.store.allKnown(users)).every(({ pending }) => !pending.length);
   if (isSettled && isAsAsked(known, fields)) return unchanged(known, fields);
   const [, given] = users;
   if (options.dry_run) {
@@ -79,10 +80,6 @@ export async function changeOne(
     const license = await changeLicense({ api, users, found: { ...found, key: code }, fields: after, method }, ports);
     return { ...license, before: changedFrom(found, after), after, status };
   });
-}
-
-function isNothingPending({ pending }: KnownWrites): boolean {
-  return pending.length === 0;
 }
 
 function unchanged(license: License, after: EditedFields): ChangedLicense {
