@@ -101,13 +101,10 @@ export async function* licensesOfSheet(
   const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
   if (without.length === 0) return;
   const have = without.length === 1 ? 'has' : 'have';
-  throw new Failure(
-    'not_found',
-    `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${firstOf(without)}`,
-    {
-      hint: 'license apply with the same file and options creates what is missing.',
-    },
-  );
+  const text = `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${firstOf(without)}`;
+  throw new Failure('not_found', text, {
+    hint: 'license apply with the same file and options creates what is missing.',
+  });
 }
 
 /** More users are looked for in one list first. */

@@ -33,19 +33,14 @@ export default command({
     const { options, conclude } = context;
     refuseUnasked(named, 'Find the run with: chatelaine license history', context);
     const changes = runToUndo(changesOf(await context.record.past('remote_user')), named);
-    const account = await context.licensingAccount({
-      row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,
-    });
+    const [first] = changes;
+    const account = await context.licensingAccount({ row_app_code: first?.app_code_before ?? first?.app_code });
     const origin = context.accounts.identityOf(account);
     const other = changes.find((change) => change.origin !== origin);
-    if (other)
-      throw new Failure(
-        'config',
-        `run ${other.run} was on ${other.url ?? other.origin}, and the credential is for ${origin}`,
-        {
-          hint: 'Name the profile of that server with --profile.',
-        },
-      );
+    if (other) {
+      const text = `run ${other.run} was on ${other.url ?? other.origin}, and the credential is for ${origin}`;
+      throw new Failure('config', text, { hint: 'Name the profile of that server with --profile.' });
+    }
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
     const changing = await openChanging(account, trust_list, context, licensing);

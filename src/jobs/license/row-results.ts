@@ -134,10 +134,8 @@ export class RowOutcomes {
     if (stopped && fatalKinds.has(stopped.kind) && !(isDone && stopped.kind === 'config')) return stopped;
     const lines = namesIn(reasons).flatMap((status) => {
       const rows = this.#unmet.filter(([row]) => row.status === status);
-      return failuresByReason(
-        rows.map(([{ remote_user }, { message }]) => [remote_user, message]),
-        reasons[status],
-      );
+      const failed = rows.map(([{ remote_user }, { message }]) => [remote_user, message] as const);
+      return failuresByReason(failed, reasons[status]);
     });
     const message = [[stopped?.message, this.summary].filter(Boolean).join('; '), ...lines].join('\n');
     const isUnknown = this.#unmet.some(([, one]) => one.kind === 'unknown') || stopped?.kind === 'unknown';
