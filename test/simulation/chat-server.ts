@@ -246,12 +246,12 @@ export function chatServer(
     const { cached: _, ...known } = message;
     return { ...known, ...to, last_moved_timestamp: now, edit_history: [entry, ...(message.edit_history ?? [])] };
   };
-  const deeds: Readonly<Record<Deed['does'], (message: MessageRecord, to: Partial<Place>) => void>> = {
-    post() {
-      const id = write(state, naming('posted meanwhile'), time.now());
-      changed.set(id, time.now());
-      keepVersion(id);
-    },
+  const post = (): void => {
+    const id = write(state, naming('posted meanwhile'), time.now());
+    changed.set(id, time.now());
+    keepVersion(id);
+  };
+  const deeds: Readonly<Record<Exclude<Deed['does'], 'post'>, (message: MessageRecord, to: Partial<Place>) => void>> = {
     edit(message) {
       const now = Math.floor(time.now() / 1000);
       const content = naming(`${message.content}!`);
@@ -305,6 +305,12 @@ export function chatServer(
     // Older servers have no empty topic, and this one in its place.
     const to = asked.subject === '' && service.level < 334 ? { ...asked, subject: '(no topic)' } : asked;
     const act = (): void => {
+      if (does === 'post') post();
+      else change(does);
+      store.keep();
+      world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);
+    };
+    const change = (does: Exclude<Deed['does'], 'post'>): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
         const target = does === 'back' ? { stream_id: channelId, subject: topic } : to;
@@ -313,8 +319,6 @@ export function chatServer(
         const isMove = message?.stream_id !== stream_id || message?.subject !== subject;
         if (message && (isMove || !/^(move|newer|back)$/.test(does))) deeds[does](message, to);
       }
-      store.keep();
-      world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);
     };
     // The list of ids of the request that has just arrived is of now.
     if (does === 'newer') act();

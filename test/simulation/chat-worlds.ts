@@ -169,29 +169,29 @@ function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
 /** A run ends between the look after a call and its next call, and somebody removes a message before the next look. */
 function brokenOff(chance: Chance): Omit<ChatPlan, 'seed'> {
   const messages = 4 + chance.below(6);
-  const kill = { at: 4 + chance.below(30), since: 'POST', how: 'kill' as const };
+  const kill = { at: 5 + chance.below(12), since: 'POST', how: 'kill' as const };
   return {
     ...{ messages, level: chance.pick([489, 200]), batches: 1, sizes: { batch: 1 } },
     runs: [
       { line: purgeLine, fate: { kill } },
       { line: purgeLine, pause: 2000 },
     ],
-    people: [{ does: 'remove', nth: chance.below(messages), at: 1000 + chance.below(1200) }],
+    people: [{ does: 'remove', nth: messages - 1 - chance.below(3), at: 1000 + chance.below(1200) }],
   };
 }
 
 /** A run is killed once its call was answered; a message comes, and leaves again after the survey of the next run. */
 function cameAfter(chance: Chance): Omit<ChatPlan, 'seed'> {
-  const kill = { at: 2 + chance.below(6), since: 'POST', how: 'kill' as const };
+  const kill = { at: 3 + chance.below(2), since: 'POST', how: 'kill' as const };
   return {
-    messages: 1 + chance.below(4),
+    ...{ messages: 2 + chance.below(4), batches: 1, sizes: { batch: 1 } },
     runs: [
       { line: purgeLine, fate: { kill } },
       { line: purgeLine, after: 0, pause: 1000 },
     ],
     people: [
       { does: 'post', nth: 0, at: chance.below(60), on: { call: 'delete', nth: 1 } },
-      { does: 'hide-all', nth: 0, at: chance.below(40), on: { call: 'read', nth: 3 + chance.below(12) } },
+      { does: 'hide-all', nth: 0, at: chance.below(60), on: { call: 'read', nth: 8 + chance.below(2) } },
     ],
   };
 }
@@ -334,8 +334,10 @@ const forms = ['--both', '--both', '--raw-content', ''];
 export const archive: SimulatedWorld<ChatPlan> = {
   about: 'archive pull, and --recheck: killed and run again, while people post, edit, move, hide, rename and remove',
   share: 500,
+  alone: [7],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 7) return { seed, ...unsynced(chance) };
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.5),
@@ -361,6 +363,21 @@ export const archive: SimulatedWorld<ChatPlan> = {
   whole: (isNight, every) => everyKill(smallPulls(), archive.play, isNight, every),
   play: (plan, trace) => playArchive(plan, trace),
 };
+
+/** What a run wrote is not synced, and the power is cut in the next one. */
+function unsynced(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const line = pullLine(chance.pick(selections), '--both');
+  const disk = { at: 60 + chance.below(80), of: 'sync', path: 'parts.ndjson', code: 'EIO' } as const;
+  const kill = { at: 15 + chance.below(40), how: 'power', loss: 'all' } as const;
+  const messages = messagesOf(chance);
+  return {
+    ...{ messages, sizes: sizesOf(chance, messages) },
+    runs: [
+      { line, fate: { disk } },
+      { line: chance.happens(0.7) ? `${line} --recheck` : line, after: 0, fate: { kill } },
+    ],
+  };
+}
 
 export function pullLine(selection: string, form: string): string {
   return `archive pull ${archiveFolder} ${selection} ${form} -o ndjson`.replaceAll(/ +/g, ' ');

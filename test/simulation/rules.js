@@ -347,16 +347,17 @@ export const rules = [
       'return call && !call.isAfterBroken',
     ],
     ['what goes while a newer message stays is unseen', 'id > stayed && call.before.has(id)', 'call.before.has(id)'],
-    ['what no look before the call showed is unseen', 'id > stayed && call.before.has(id)', 'id > stayed'],
     [
       'what goes in the first answered call after a 500 is unseen',
       'return call && isAnswered(call.end) && !call.isAfterBroken',
       'return call && isAnswered(call.end)',
     ],
-    ['what goes after a look that no call followed is unseen', 'call?.isLooked === false ?', 'call ?'],
     ['what a call took below its look is counted', 'state.deeper + deeper.length', 'state.deeper'],
     ['of what a sample did not find nothing is concluded', "asked === 'sample' ? gone", "asked === 'sample' ? []"],
     ['what is found elsewhere counts', "[found, 'elsewhere']", "[[], 'elsewhere']"],
+  ]),
+  ...inFile('purge 7', 'jobs/topic/purge-state.ts', [
+    ['what no look before the call showed is unseen', 'id > stayed && call.before.has(id)', 'id > stayed'],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     [
@@ -365,7 +366,7 @@ export const rules = [
       '(await findsByIds(chat)) ? [] : sampleOf(gone)',
     ],
   ]),
-  ...inFile('purge', 'jobs/topic/holds.ts', [
+  ...inFile('purge 15', 'jobs/topic/holds.ts', [
     [
       'a hold is of its topic in any case, resolved or not',
       'isSameTopic(unmarked(name), unmarked(topic))',
@@ -450,7 +451,7 @@ export const rules = [
   ...inFile('files', 'store/archive/line-file.ts', [
     ['a line of an archive is synced', '      await file.datasync();\n', ''],
   ]),
-  ...inFile('files', 'store/archive/open-archive.ts', [
+  ...inFile('archive 7', 'store/archive/open-archive.ts', [
     ['what a disk may not have is not sealed', 'if (!isOnDisk || !this.#manifest)', 'if (!this.#manifest)'],
   ]),
   ...inFile('rosters', 'commands/roster.ts', [

@@ -528,7 +528,7 @@ test('archive: lines that are not synced are not sealed, and a power cut that ta
   const plan = {
     seed: 140_021_710,
     runs: [
-      { line: pull, fate: { disk: { at: 88, code: 'EIO' } } },
+      { line: pull, fate: { disk: { at: 105, of: 'sync', path: 'parts.ndjson', code: 'EIO' } } },
       { line: `${pull} --recheck`, after: 0, fate: { kill: { at: 26, how: 'power', loss: 'all' } } },
     ],
     ...{ messages: 9, level: 372, people: [], sizes: { page: 4, look: 4, batch: 1, newest: 4 } },
