@@ -2,6 +2,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
+  correctedNames,
   countChanges,
   creationsIn,
   dryRows,
@@ -84,7 +85,7 @@ export async function* showPlan(plan: Plan, job: Job, context: Terminal & Invoca
     yield* dryRows(plan);
   }
   conclude(`${planInWords(plan)} on ${inTargets(job.targets)}`);
-  noteUnsure(plan, context);
+  noteDoubts(plan, job, context);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
@@ -130,9 +131,17 @@ export function refusePlan(plan: Plan, job: Job): void {
   );
 }
 
-/** Notes how many users only a list does not show. */
-export function noteUnsure({ unsure }: Plan, { note }: Terminal): void {
+/** Notes the doubts of a plan: users whom only a list does not show, and names that may have been corrected. */
+export function noteDoubts(plan: Plan, { lookups }: Job, { note }: Terminal): void {
+  const { unsure } = plan;
   if (unsure > 0) note(`${quantity(unsure, 'user')} to create: not in the list; each is looked up before its request`);
+  const pairs = correctedNames(plan, (app_code) => lookups.othersIn(app_code));
+  const [[created, listed] = []] = pairs;
+  if (created !== undefined)
+    note(
+      `${quantity(pairs.length, 'user')} to create may be listed under another name, such as '${created}' as ` +
+        `'${listed}'. To rename instead: chatelaine license rename --from FILE`,
+    );
 }
 
 /**

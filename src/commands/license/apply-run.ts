@@ -19,7 +19,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import {
   inTargets,
-  noteUnsure,
+  noteDoubts,
   refuseOther,
   refusePlan,
   refusedByReason,
@@ -88,7 +88,7 @@ async function agreedPlan(job: Job, context: ApplyingParts) {
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
   if (!isAsked || countChanges(plan) === 0) return { plan, differs: job.rules.differs };
-  noteUnsure(plan, context);
+  noteDoubts(plan, job, context);
   await ask(plan, job, context);
   return { plan, differs: job.rules.differs ?? differencesTo(plannedRows(plan)) };
 }

@@ -111,8 +111,8 @@ export class ApplicationLookups {
   }
 
   /** Reads the list for these users, no further than their lookups would cost. */
-  async readHint(users: ReadonlySet<string>): Promise<void> {
-    this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size));
+  async readHint(users: ReadonlySet<string>): Promise<Pick<ListReading, 'users' | 'gap'>> {
+    return (this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size)));
   }
 
   hintOf(user: string): LookupResult | undefined {

@@ -11,6 +11,8 @@ export class ListedUsers {
   /** By the user. */
   readonly exact = new Map<string, License[]>();
   readonly near = new Map<string, License[]>();
+  /** Names of others, up to a number. */
+  readonly others = new Set<string>();
 
   constructor(app_code: number, users: ReadonlySet<string>) {
     this.#app_code = app_code;
@@ -29,9 +31,12 @@ export class ListedUsers {
       return true;
     }
     for (const user of this.#usersNear(name)) push(this.near, user, license);
+    if (this.others.size < mostOthers) this.others.add(name);
     return true;
   }
 }
+
+const mostOthers = 100_000;
 
 /** A masked name is nobody's. */
 export function isNameless(row: License): boolean {

@@ -2,6 +2,7 @@ import { notePlanned } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { slipsBetween } from '../../schema/nearest.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
@@ -11,6 +12,7 @@ import { failureOf, inWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { groupBy, userKey } from './license-user.ts';
+import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 
@@ -169,4 +171,30 @@ export async function planRequests({ rows, missing }: Plan, { licensing, now }: 
   }
   for (const { key, remote_user, app_code } of missing)
     await notePlanned(licensing(app_code).update({ code: key, fields: retiredFields(remote_user, key, now()) }));
+}
+
+/** A longer list of new or of listed users takes too long to compare. */
+const maxPairs = 4_000_000;
+
+/** Users to be created whose names differ by one or two letters from a listed user in no row, each with that one. */
+export function correctedNames({ rows }: Plan, othersIn: Lookups['othersIn']): (readonly [string, string])[] {
+  const created = rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
+  return created.flatMap(({ app_code, remote_user }) => {
+    const others = othersIn(app_code);
+    if (created.length * others.size > maxPairs) return [];
+    const listed = [...others].find((name) => isCorrected(remote_user, name));
+    return listed === undefined ? [] : [[remote_user, listed] as const];
+  });
+}
+
+const maxLetters = 2;
+/** In a shorter name two other letters are another name. */
+const minChars = 6;
+
+/** Letters alone: numbers that are next to each other are different users. */
+function isCorrected(name: string, listed: string): boolean {
+  if (Math.min(name.length, listed.length) < minChars || Math.abs(name.length - listed.length) > maxLetters)
+    return false;
+  const [digits, others] = [name, listed].map((text) => text.replace(/\D/g, ''));
+  return digits === others && slipsBetween(name, listed) <= maxLetters;
 }
