@@ -110,31 +110,36 @@ export function refuseOther(
 
 /** Errors have no specified shape: `detail`, lists by field, or the text itself. A key is no part of them. */
 function explain({ body, text }: Answer): string {
+  const said = withoutKeys(body);
   const words = (value: unknown): string => (Array.isArray(value) ? value.map(wordOf).join(' ') : wordOf(value));
-  if (isObject(body)) {
-    const { detail } = body;
+  if (isObject(said)) {
+    const { detail } = said;
     if (typeof detail === 'string' && detail !== '') return detail;
-    return Object.entries(body)
-      .filter(([name, value]) => typeof value !== 'string' || !namedKeyFields.some((known) => known === name))
-      .map(([name, value]) => `${name}: ${words(withoutLicenses(value))}`)
+    return Object.entries(said)
+      .map(([name, value]) => `${name}: ${words(value)}`)
       .join('; ');
   }
-  if (Array.isArray(body)) return words(withoutLicenses(body));
-  return typeof body === 'string' ? body : wordsOf(text.slice(0, 20_000)) || 'no reason given';
+  if (Array.isArray(said)) return words(said);
+  return typeof said === 'string' ? said : wordsOf(text.slice(0, 20_000)) || 'no reason given';
 }
 
-function withoutLicenses(value: unknown): unknown {
-  if (Array.isArray(value)) return value.some(hasKey) ? quantity(value.length, 'license') : value.map(withoutLicenses);
+/** A list of licenses as their number, and keys by the names of their fields; a sentence is no key. */
+function withoutKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.some(isRow) ? quantity(value.length, 'license') : value.map(withoutKeys);
   if (!isObject(value)) return value;
-  if (hasKey(value)) return 'a license';
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutLicenses(item)]));
+  const names: readonly string[] = isRow(value) ? [...namedKeyFields, ...guessedKeyFields] : namedKeyFields;
+  const isKey = (name: string, item: unknown): boolean =>
+    names.includes(name) && (typeof item === 'number' || (typeof item === 'string' && !/\s/.test(item)));
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, isKey(name, item) ? '[license_code]' : withoutKeys(item)]),
+  );
 }
 
 /** Whether it is a license, and not what is wrong with the fields of one. */
-function hasKey(value: unknown): boolean {
-  if (!isObject(value) || !isLicense(value)) return false;
-  const names = [...namedKeyFields, ...guessedKeyFields];
-  return typeof value['size_allowance'] === 'number' || names.some((name) => typeof value[name] === 'string');
+function isRow(value: unknown): boolean {
+  if (!isObject(value) || typeof value['remote_user'] !== 'string') return false;
+  return ['size_allowance', 'app_code'].some((name) => /^\d+$/.test(String(value[name])));
 }
 
 function wordOf(value: unknown): string {

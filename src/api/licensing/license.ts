@@ -88,9 +88,13 @@ export function keyOf({ key, fields }: License): string {
       hint: 'Ask the operator of the server for the key.',
       retryable: false,
     });
-  const names = Object.keys(fields).join(', ') || 'none';
-  const message = `no field of the license can be recognized as its key; its fields are: ${names}`;
+  const message = withoutKey({ fields });
   throw new Failure('unavailable', message, { hint: keyHint, retryable: false });
+}
+
+export function withoutKey({ fields }: Pick<License, 'fields'>): string {
+  const names = Object.keys(fields).join(', ') || 'none';
+  return `no field of the license can be recognized as its key; its fields are: ${names}`;
 }
 
 export const keyHint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';

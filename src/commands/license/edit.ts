@@ -83,10 +83,7 @@ async function* editMany(match: readonly string[], size_allowance: number, conte
   const chosen = new Map<string, License>();
   for await (const license of licensesOf({ all_apps: false }, 'whole', context)) {
     const user = textOf(license, 'remote_user') ?? '';
-    if (!matchesGlob(match, user) || retiredName.test(user)) continue;
-    const failure = await changing.lookups.whyOther({ remote_user: user, app_code: changing.app_code }, license);
-    if (failure) throw failure;
-    chosen.set(keyOf(license), license);
+    if (matchesGlob(match, user) && !retiredName.test(user)) chosen.set(keyOf(license), license);
   }
   if (chosen.size === 0)
     throw new Failure('not_found', `no user matches ${match.map((glob) => `'${glob}'`).join(', ')}`);

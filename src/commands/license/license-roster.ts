@@ -86,7 +86,7 @@ export async function* licensesOfSheet(
     const licenses = licensesOf({ remote_user, app_code: code });
     const license = licenses.find((one) => sizeOf(one) === size_allowance) ?? licenses[0];
     const failure = license && (await lookups.whyNoKey({ remote_user, app_code: code }, license));
-    noKey ??= failure;
+    noKey ??= failure?.as(failure.kind, `'${remote_user}': ${failure.message}`);
     const shown = failure ? undefined : license;
     const fields = shown?.fields ?? {
       ...blank,

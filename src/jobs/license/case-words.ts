@@ -97,7 +97,8 @@ export function waitInWords(one: Case, wait: Milliseconds): string {
   const { remote_user } = one.asked;
   const said = sentFailure(one)?.message;
   if (said !== undefined) return `${said}; checking${span} whether the license of ${remote_user} was created`;
-  return `an earlier run may have requested a license of ${remote_user}: listing again${span}`;
+  const isChange = one.recorded?.pending.some(({ asked }) => asked.kind === 'change') ?? false;
+  return `an earlier run may have ${isChange ? 'changed the' : 'requested a'} license of ${remote_user}: listing again${span}`;
 }
 
 export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {

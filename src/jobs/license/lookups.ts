@@ -2,7 +2,7 @@
  * Finds the licenses of users by the server's filter, or in the complete list (docs/exactly-once.md, The lookup). One
  * object for a run and all of its applications: what it learns of a server is gone when the run ends.
  */
-import { isMasked, keyHint, mayBeMasked, textOf, type License } from '../../api/licensing/license.ts';
+import { isMasked, keyHint, mayBeMasked, textOf, withoutKey, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import { anyPlace, ApplicationLookups, type LookupResult, type LookupWorld } from './application-lookups.ts';
@@ -62,10 +62,7 @@ export class Lookups {
   async licensesOf(user: LicenseUser): Promise<readonly License[]> {
     const found = await this.of(user.app_code).lookUp(user.remote_user, 'given');
     if (found.shows === 'incomplete') throw found.failure;
-    const licenses = found.shows === 'licenses' ? found.licenses : [];
-    const others = await Promise.all(licenses.map((license) => this.whyOther(user, license)));
-    for (const failure of others) if (failure) throw failure;
-    return licenses;
+    return found.shows === 'licenses' ? found.licenses : [];
   }
 
   /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */
@@ -96,8 +93,7 @@ export class Lookups {
   async whyNoKey(user: LicenseUser, license: License, places = anyPlace): Promise<Failure | undefined> {
     const { remote_user, app_code } = user;
     const { key } = license;
-    if (key === undefined)
-      return inconclusive('the user has a license, and no field of it is known as its key', keyHint);
+    if (key === undefined) return inconclusive(`the user has a license: ${withoutKey(license)}`, keyHint);
     if (isMasked(key)) return noKey('the server shows only a part of its key');
     const other = await this.whyOther(user, license);
     if (other) return other;

@@ -173,18 +173,35 @@ export async function planRequests({ rows, missing }: Plan, { licensing, now }: 
     await notePlanned(licensing(app_code).update({ code: key, fields: retiredFields(remote_user, key, now()) }));
 }
 
-/** A longer list of new or of listed users takes too long to compare. */
+/** A longer list of new or of listed users takes too long to compare: so many pairs take a second. */
 const maxPairs = 4_000_000;
 
 /** Users to be created whose names differ by one or two letters from a listed user in no row, each with that one. */
 export function correctedNames({ rows }: Plan, othersIn: Lookups['othersIn']): (readonly [string, string])[] {
   const created = rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
-  return created.flatMap(({ app_code, remote_user }) => {
-    const others = othersIn(app_code);
-    if (created.length * others.size > maxPairs) return [];
-    const listed = [...others].find((name) => isCorrected(remote_user, name));
-    return listed === undefined ? [] : [[remote_user, listed] as const];
+  return [...groupBy(created, ({ app_code }) => app_code)].flatMap(([app_code, users]) => {
+    const listed = Array.from(othersIn(app_code), spelledOf);
+    if (users.length * listed.length > maxPairs) return [];
+    return users.flatMap(({ remote_user }) => {
+      const own = spelledOf(remote_user);
+      const other = listed.find((one) => isCorrected(own, one));
+      return other === undefined ? [] : [[remote_user, other.name] as const];
+    });
   });
+}
+
+/** A name, its digits, and how often it has each letter. */
+interface SpelledName {
+  readonly name: string;
+  readonly digits: string;
+  readonly letters: Uint8Array;
+}
+
+function spelledOf(name: string): SpelledName {
+  const letters = new Uint8Array(32);
+  for (let at = 0; at < name.length; at += 1)
+    letters[name.charCodeAt(at) % 32] = (letters[name.charCodeAt(at) % 32] ?? 0) + 1;
+  return { name, digits: name.replace(/\D/g, ''), letters };
 }
 
 const maxLetters = 2;
@@ -192,9 +209,9 @@ const maxLetters = 2;
 const minChars = 6;
 
 /** Letters alone: numbers that are next to each other are different users. */
-function isCorrected(name: string, listed: string): boolean {
-  if (Math.min(name.length, listed.length) < minChars || Math.abs(name.length - listed.length) > maxLetters)
-    return false;
-  const [digits, others] = [name, listed].map((text) => text.replace(/\D/g, ''));
-  return digits === others && slipsBetween(name, listed) <= maxLetters;
+function isCorrected({ name, digits, letters }: SpelledName, other: SpelledName): boolean {
+  if (Math.min(name.length, other.name.length) < minChars || digits !== other.digits) return false;
+  let others = 0;
+  for (let at = 0; at < 32; at += 1) others += Math.abs((letters[at] ?? 0) - (other.letters[at] ?? 0));
+  return others <= 2 * maxLetters && slipsBetween(name, other.name) <= maxLetters;
 }

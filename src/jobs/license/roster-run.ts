@@ -61,8 +61,10 @@ function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, Known
   for (const { row, seen, status } of rows) {
     // A lookup for the plan is older than the lock.
     const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
-    // Of a license that is as it should be, what is recorded is closed without a lock.
-    yield { ...one, recorded: status === 'unchanged' ? recorded.get(row) : undefined };
+    const known = status === 'unchanged' ? recorded.get(row) : undefined;
+    // An earlier change may still be processed. What else is recorded of a right license is closed without a lock.
+    const isChanging = known?.pending.some(({ asked }) => asked.kind === 'change') ?? false;
+    yield isChanging ? caseOf(row) : { ...one, recorded: known };
   }
 }
 

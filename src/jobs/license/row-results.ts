@@ -1,6 +1,6 @@
 /** What came of users who were to get a license, in the words of a result, and how the run of a roster ends. */
 import { notShown } from '../../api/licensing/license-writes.ts';
-import { keyHint, sizeOf, type License } from '../../api/licensing/license.ts';
+import { keyHint, sizeOf, withoutKey, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -37,7 +37,7 @@ export function withKey(ended: RowEnd): RowEnd {
   const { result, failure } = ended;
   const { license, status } = result;
   if (failure || status !== 'created' || !license || license.key !== undefined) return ended;
-  const none = new Failure('unknown', 'the license exists, and no field of it is known as its key', {
+  const none = new Failure('unknown', `the license exists; ${withoutKey(license)}`, {
     hint: keyHint,
     retryable: false,
   });

@@ -86,6 +86,8 @@ export class LedgerWrites implements WritePlace {
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
+  /** A line could not be written. */
+  #isCut = false;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
 
@@ -142,7 +144,10 @@ export class LedgerWrites implements WritePlace {
       if ('end' in line) return { number: line.end, line };
       return { number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line };
     });
-    await this.#exchanges.addNow({ lines: added });
+    await this.#exchanges.addNow({ lines: added }).catch((cause: unknown) => {
+      this.#isCut = true;
+      throw cause;
+    });
   }
 
   /** Adds to the history of the ledger. */
@@ -182,8 +187,9 @@ export class LedgerWrites implements WritePlace {
     return this.#told.get(exact);
   }
 
-  /** Where the connection is gone, so are its locks. */
+  /** Where the end of a write may be missing, it keeps them; where the connection is gone, so are its locks. */
   #release({ key, told }: Wish, folded: string): void {
+    if (this.#isCut) return;
     this.#fresh.delete(folded);
     this.#told.delete(told);
     this.#held.delete(key);

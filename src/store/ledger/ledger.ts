@@ -72,10 +72,13 @@ export class Ledger {
   async told(user: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
-    const fresh = [...this.#writes.values()]
-      .map((writes) => writes.freshlyTold(exact))
-      .find((one) => one !== undefined);
-    const stored = fresh ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    const [fresh, ...others] = [...this.#writes.values()].flatMap((writes) => {
+      const entries = writes.freshlyTold(exact);
+      return entries ? [entries] : [];
+    });
+    // Of several locks nobody knows which one was the last.
+    const isKnown = fresh !== undefined && others.length === 0;
+    const stored = isKnown ? fresh : (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
     return stored.flatMap((entry) => {
       if (!isObject(entry)) return [];
       const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));

@@ -45,7 +45,7 @@ export class LicenseWrites {
   /** What each place had of other runs when it was last read. */
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
-  /** Why a place could not record a line, which may be cut: nothing more is recorded, or sent. */
+  /** Why a place could not record a line: nothing more is sent. */
   #failure: Error | undefined;
   #unreleased: Error | undefined;
   #count = 0;
@@ -143,6 +143,7 @@ export class LicenseWrites {
 
   /** @throws Failure where a place cannot record it: then nothing may be sent */
   async begin({ id, users, asked }: BegunWrite): Promise<void> {
+    if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
     this.#left.add(begin);
     this.#counted.set(begin, asked.settle);
@@ -180,11 +181,10 @@ export class LicenseWrites {
   }
 
   async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {
-    if (this.#failure) throw this.#failure;
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
     // One place records what another cannot.
     for (const one of await Promise.allSettled(writing))
-      if (one.status === 'rejected') throw (this.#failure = errorOf(one.reason));
+      if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {

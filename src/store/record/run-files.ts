@@ -79,8 +79,8 @@ class RunFiles implements WritePlace {
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
   #handle: FileHandle | undefined;
-  /** A line could not be written: users whose end may be missing stay locked until this process has ended. */
-  #isCut = false;
+  /** A line could not be written, and may be cut: no other follows, and users stay locked until this process ends. */
+  #failure: Failure | undefined;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
     this.#folder = folder;
@@ -96,7 +96,7 @@ class RunFiles implements WritePlace {
     const path = join(this.#folder, `${folded}.lock`);
     const lock = await tryLock(path, this.#host, await this.#draft());
     const { release } = lock;
-    if (release) return { release: async () => (this.#isCut ? undefined : release()) };
+    if (release) return { release: async () => (this.#failure ? undefined : release()) };
     const { name, isSeen, about: said } = lock.holder;
     const holder = said ? `${said.command}, ${name}, since ${said.since.slice(11, 16)}Z` : name;
     const file = said && (await ifThere('look at a record', stat(this.#pathOf(said.file))));
@@ -160,10 +160,11 @@ class RunFiles implements WritePlace {
   /** One call after the other: lines that come together are one. */
   async append(lines: readonly WriteLine[]): Promise<void> {
     const time = this.#host.clock.now();
+    if (this.#failure) throw this.#failure;
     const text = lines.map((line) => summedLine({ ...line, time })).join('');
     const appending = async (): Promise<void> => appendSynced((this.#handle ??= await this.#open()), text);
     await orFailure(`write ${this.#own}`, appending(), writableState).catch((cause: unknown) => {
-      this.#isCut = true;
+      if (cause instanceof Failure) this.#failure = cause;
       throw cause;
     });
   }

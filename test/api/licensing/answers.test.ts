@@ -43,9 +43,21 @@ test.each<[string, number, unknown, string]>([
     'results: 2 licenses; errors: shard 2 is down',
   ],
   ['one inside an object', 200, { status: 'failed', data: { rows: [ada] } }, 'data: {"rows":"1 license"}'],
-  ['one license in an error', 409, { message: 'taken', by: { key: 'K-1', remote_user: 'ada' } }, 'by: a license'],
+  ['one license in an error', 409, { message: 'taken', by: { ...fields, key: 'K-1' } }, 'by: {"remote_user":"ada",'],
   ['one of an unknown key', 500, [{ serial: 'K-1', ...fields }], '(500): 1 license'],
-  ['a key beside the message', 402, { license_code: 'K-1', message: 'quota' }, '(402): message: quota'],
+  [
+    'a key beside the message',
+    402,
+    { license_code: 'K-1', message: 'quota' },
+    '(402): license_code: [license_code]; message: quota',
+  ],
+  ['what is wrong with a key', 400, { license_code: 'No license has this code.' }, 'license_code: No license has this'],
+  [
+    'a code that is an error',
+    400,
+    { errors: [{ code: 'invalid', remote_user: 'must be ASCII' }] },
+    'errors: {"code":"invalid","remote_user":"must be ASCII"}',
+  ],
   ['what is wrong with fields', 400, { errors: { remote_user: 'K is no name' } }, '{"remote_user":"K is no name"}'],
 ])('an error repeats no key: %s', async (_what, status, body, said) => {
   const { api } = await serving(() => ({ status, body: JSON.stringify(body) }));

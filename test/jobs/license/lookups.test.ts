@@ -440,7 +440,8 @@ describe('a listed value is a key if the server answers it with the license of i
     const failure = await lookupsAt(port).whyNoKey({ remote_user: 'ada', app_code: 7 }, license(undefined));
     expect(failure).toMatchObject({
       kind: 'incomplete',
-      message: 'the user has a license, and no field of it is known as its key',
+      message:
+        'the user has a license: no field of the license can be recognized as its key; its fields are: remote_user',
       details: { hint: expect.stringContaining('--key-field') as string },
     });
   });

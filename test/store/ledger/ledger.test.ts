@@ -134,6 +134,40 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await ledger.told('hal')).toEqual([]);
   });
 
+  test('of a run with locks at two servers the history is asked again', async () => {
+    const [ledger, other] = [ledgerAt(), ledgerAt()];
+    const times = { settle: 5000, requestLimit: 30_000, command: 'license apply', note: () => undefined };
+    const at = (of: Ledger, server: string, run: string) =>
+      of.writes(server, { token: run.toLowerCase(), run, ...times });
+    const take = (place: WritePlace) => place.tryLock(user('bob'), hashesOf(place.salt, user('bob')).folded);
+    const [first, second] = [await at(ledger, 'https://one.test', 'A1'), await at(ledger, 'https://two.test', 'A2')];
+    await at(other, 'https://two.test', 'B1');
+    await take(first);
+    const stamp = { time: '2026-03-01T12:00:00Z', run: 'B1', account: 'ada', computer: 'vm', command: 'license apply' };
+    await other.tell({ ...stamp, origin: 'https://two.test', event: 'created', app_code: 7, remote_user: 'bob' });
+    await take(second);
+
+    expect(await ledger.told('bob')).toMatchObject([{ run: 'B1', remote_user: 'bob' }]);
+  });
+
+  test('where the end of a write is not recorded, its user stays locked while the session lives', async () => {
+    const [one, other] = [await writesOf(), await writesOf()];
+    const lock = await locked(one, 'gus');
+    const id = await begin(one, 'gus');
+    await cluster.query(
+      `CREATE FUNCTION chatelaine.full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON chatelaine.line FOR EACH ROW EXECUTE FUNCTION chatelaine.full()`,
+    );
+    await failureOf(() => one.end(id, { is: 'no answer', n: 1 }));
+    await cluster.query('DROP TRIGGER full_disk ON chatelaine.line; DROP FUNCTION chatelaine.full()');
+    await lock.release();
+
+    // With this statement it would be given back.
+    await one.place.read([]);
+    expect(await other.lockNow([user('gus')])).toBeUndefined();
+  });
+
   test('the progress of a holder changes with each line that it writes', async () => {
     const [one, other] = [await writesOf(), await writesOf()];
     await locked(one, 'gil');

@@ -5,6 +5,8 @@ import { realAlarm } from '../../../src/cli/clock.ts';
 import { jsonIn } from '../../../src/core/json.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
 import { openRunFiles } from '../../../src/store/record/run-files.ts';
+import { Failure } from '../../../src/core/failure.ts';
+import type { WritePlace } from '../../../src/store/record/run-record.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
 import { alarmByHand, sleptClock } from '../../helpers/clock.ts';
@@ -74,6 +76,36 @@ test('where a line cannot be written, its user stays locked, and nobody else is 
   rmdirSync(join(folderOf(host), draft.replace('.lock', '.run')));
   expect(await other.lockNow([ada])).toBeUndefined();
   expect((await failureOf(() => run.lockNow([{ ...ada, remote_user: 'ben' }]))).kind).toBe('config');
+});
+
+test('once one place cannot record, the other still records what was answered, and nothing more is begun', async () => {
+  const host = at(1000);
+  let isFull = false;
+  const placeOf = (said: string[]): WritePlace => ({
+    salt: 's',
+    tryLock: () => Promise.resolve({ release: () => Promise.resolve() }),
+    read: () => Promise.resolve([]),
+    append(lines) {
+      if (isFull && said === full) return Promise.reject(new Failure('unavailable', 'full'));
+      said.push(...lines.map((line) => ('begin' in line ? `begin ${line.begin}` : `end ${line.end}`)));
+      return Promise.resolve();
+    },
+    endOfEnded: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  });
+  const [full, healthy]: [string[], string[]] = [[], []];
+  const { signal } = new AbortController();
+  const world = { token: 't', settle: 5000, clock: host.clock, alarm: realAlarm, signal, say: () => undefined };
+  const run = new LicenseWrites([placeOf(full), placeOf(healthy)], world);
+  const begin = (id: string) => run.begin({ id, users: [ada], asked: creation });
+
+  await begin('t-1');
+  isFull = true;
+  await expect(begin('t-2')).rejects.toThrow('full');
+  await expect(run.end('t-1', { is: 'answered', status: 201, key_end: '0001' })).rejects.toThrow('full');
+  await expect(begin('t-3')).rejects.toThrow('full');
+
+  expect([full, healthy]).toEqual([['begin 1'], ['begin 1', 'begin 2', 'end 1']]);
 });
 
 test('nothing is left of a run whose writes are all known', async () => {
