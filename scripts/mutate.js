@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 const limitMs = 600_000;
 /** Tests that compare the text of the program, where every mutant is another one. */
-const ofTexts = 'there is one place of the rule';
+const ofTexts = 'there is one place of each rule';
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-mutate-'));
 /** The process group of the tests that run. @type {number | undefined} */
 let running;

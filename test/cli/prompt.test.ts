@@ -56,3 +56,15 @@ test('a question that is wider than the terminal is broken between words', async
 
   expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox).\nContinue? [y/N] ');
 });
+
+test('a terminal that is closed is no answer', async () => {
+  const { host, typed } = terminal();
+
+  let said = '';
+  const asked = openPrompt(host, () => true, new AbortController().signal).line('one?');
+  void asked.catch((cause: unknown) => (said = String(cause)));
+  await expect.poll(() => typed.length).toBe(1);
+  typed[0]?.end();
+
+  await expect.poll(() => said).toContain('cancelled: no answer');
+});

@@ -55,6 +55,12 @@ describe('elementsOf', () => {
     );
   });
 
+  test('bytes that are no UTF-8 are replaced, as in a text', () => {
+    const { texts } = scanned(Buffer.from('{"rows":[{"a":"caf\xe9"}]}', 'latin1'));
+    expect(texts).toEqual(['{"a":"caf\ufffd"}']);
+    expect(elementsOf(Buffer.from('{"rows":[{"a":"\xe9"}]}', 'latin1'), 'rows').elements[0]?.length).toBe(11);
+  });
+
   test('refuses what JSON.parse refuses, and nothing else, wherever a document is changed', () => {
     const signs = fc.constantFrom(...'{ } [ ] " , : \\ 0 1 9 . e E + - t f n é'.split(' '), ' ', '\n', '\u0001');
     fc.assert(

@@ -56,6 +56,12 @@ test.each([
   expect(await markdown({ user, status: 'create' })).toContain(`\n| ${cell} | create |\n`);
 });
 
+test('of rows that are as long as a comment may be none is left out', async () => {
+  const rows = Array.from({ length: 300 }, () => ({ user: 'x'.repeat(178), status: 'create' }));
+  expect(await markdown(...rows)).not.toContain('left out');
+  expect(await markdown(...rows, { user: 'x', status: 'create' })).toContain('\n1 more row is left out.\n');
+});
+
 test('a plan that is longer than a comment may be is cut, and says so', async () => {
   const rows = Array.from({ length: 2000 }, (_, index) => ({ user: `user-${index}`.padEnd(60), status: 'create' }));
   const text = await markdown(...rows);

@@ -126,9 +126,6 @@ export const rules = [
       'this.#countedIn([]);',
     ],
   ]),
-  ...inFile('apply', 'store/record/joined-writes.ts', [
-    ['requests that read count too', 'counted.size + this.#silent', 'counted.size'],
-  ]),
   ...inFile('ensure', 'jobs/license/places.ts', [
     ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
     [
@@ -137,20 +134,8 @@ export const rules = [
       '          pending.passed(sent ?? elapsed());\n',
     ],
   ]),
-  ...inFile('ensure', 'jobs/license/pending-writes.ts', [
-    ['what is counted later counts', 'one.n = Math.max(one.n, load.n);', ''],
-  ]),
-  ...inFile('apply 15', 'jobs/license/pending-writes.ts', [
-    ['a lookup beside a write proves nothing', '(wasQuiet || !isLate(one))', 'true'],
-    [
-      'what was shown counts as the last one that ended',
-      '    this.run.last = this.#world.elapsed();\n    this.passed(one.sent);',
-      '    this.passed(one.sent);',
-    ],
-  ]),
   ...inFile('apply 15', 'jobs/license/pending-writes.ts', [
     ['n requests have n times --settle', 'own.last + n * settle', 'own.last + settle'],
-    ['beside a write nothing that ran out of time is settled', 'own.underWay > 0 ? Infinity : ', ''],
     [
       'an early break is settled by what was sent later',
       'Math.min(ended + n * settle, laterPassed + settle);',
@@ -180,7 +165,6 @@ export const rules = [
     ],
   ]),
   ...inFile('apply', 'jobs/license/next-step.ts', [
-    ['a hint decides nothing', "if (by === 'hint') return lookUp(one);", ''],
     [
       'what an earlier run was answered is never sent again',
       'if (recorded.open && !sent && !isAgain)',

@@ -562,8 +562,9 @@ test('a rule that is taken out is found', async () => {
   );
 });
 
-test.each(rules)('there is one place of the rule: $name', ({ file, from }) => {
-  expect(readFileSync(`src/${file}`, 'utf8').split(from)).toHaveLength(2);
+test('there is one place of each rule', () => {
+  const others = rules.filter(({ file, from }) => readFileSync(`src/${file}`, 'utf8').split(from).length !== 2);
+  expect(others).toEqual([]);
 });
 
 function worldOf(name: string) {

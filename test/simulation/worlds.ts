@@ -309,6 +309,16 @@ function overdue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster
   return { runs: [{ line: `${applyRoster} --concurrency 1` }], queue, roster: rosterOf(2 + chance.below(3)) };
 }
 
+/** One run at a server that takes what waits in any order, and nearly --settle for each. */
+function tight(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
+  const roster = rosterOf(2 + chance.below(5));
+  const line = `${applyRoster} --concurrency ${chance.pick([2, 4, 8])}`;
+  const order = chance.pick(['lifo', 'random'] as const);
+  const [limit, reads] = [chance.pick([300, 1000, 3000, 6000]), chance.pick([undefined, 300, 1500])];
+  const queue = { workers: 1, order, cost: [3500, 4900], limit, ...(reads === undefined ? {} : { reads }) } as const;
+  return { runs: [{ line }], queue, roster };
+}
+
 const createOf = (user: string): string => `license create --remote-user ${user} --size-allowance 4 -o ndjson`;
 const createAda = createOf('ada');
 const ensureAda = ensureOf('ada', false);
@@ -466,13 +476,14 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 7, 9, 11, 13, 15, 1, 3],
+  alone: [5, 7, 9, 10, 11, 13, 15, 1, 3],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
     if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
     if (seed % 16 === 3) return { seed, ...hidingRoster(chance) };
     if (seed % 16 === 5) return { seed, ...secondWorker(chance) };
+    if (seed % 16 === 10) return { seed, ...tight(chance) };
     if (seed % 16 === 7) return { seed, ...chance.pick([missing, reviewed])(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };

@@ -541,6 +541,20 @@ describe('topic delete of many topics', () => {
     expect(left(server)).toEqual([21, 22, 23, 90]);
   });
 
+  test('--match: what the latest run deleted counts whole', async () => {
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'No' }, deletes: 0 };
+    const server = await openChatServer({
+      messages: topics,
+      deleteReply: (call) => (call === 3 ? refusal : undefined),
+    });
+    const home = emptyHome();
+    const run = (count: number) => server.run(`topic delete 5 --match '*' --confirm ${count} -o json`, { home });
+
+    const codes = [(await run(3)).exitCode, (await run(2)).exitCode, (await run(3)).exitCode];
+
+    expect(codes).toEqual([8, 2, 0]);
+  });
+
   test('--match: the number also counts what an interrupted run deleted', async () => {
     const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'No' }, deletes: 0 };
     const server = await openChatServer({

@@ -18,6 +18,10 @@ test('a blank line follows a list and comes before a heading; one list inside an
   expect(read('<ul><li>one</li></ul>')).toBe('• one');
 });
 
+test('a quote has no empty line at its begin or end', () => {
+  expect(read('<p>a</p><blockquote><br><p>x</p><p><br></p></blockquote><p>b</p>')).toBe('a\n\n> x\n\nb');
+});
+
 test.each([
   ['3,000 tables in one another', '<td>seen<table><tr>'.repeat(3000)],
   ['colspan=20000', '<td colspan=20000>seen</td>'],
