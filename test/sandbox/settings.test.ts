@@ -135,3 +135,12 @@ test.each([
   if (outcome === 400) expect(status).toBe(400);
   else expect({ status, body }).toEqual({ status: 200, body: { result: 'success', msg: '', ...ignored } });
 });
+
+test('of target_users the settings are changed, and the own ones are not', async () => {
+  const running = await started();
+  const form = { enter_sends: 'true', target_users: '{"user_ids":[10]}' };
+
+  expect(await running.chat('PATCH', '/settings', { form })).toMatchObject(success);
+
+  expect([8, 10].map((id) => stored(running, id)?.settings['enter_sends'])).toEqual([undefined, true]);
+});

@@ -76,3 +76,11 @@ test('snippets are listed and deleted by their owner alone, once', async () => {
   expect(await chat('DELETE', '/saved_snippets/3', { as: 'tomas' })).toMatchObject(absent);
   expect(sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 2, 4]);
 });
+
+test.each([
+  [296, 404],
+  [297, 200],
+])('level %i answers a list of saved snippets with %i', async (featureLevel, status) => {
+  const { chat } = await started({ featureLevel });
+  expect(await chat('GET', '/saved_snippets')).toMatchObject({ status });
+});
