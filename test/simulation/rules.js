@@ -240,8 +240,8 @@ export const rules = [
     ],
     [
       'what had no answer is in the ledger',
-      'await this.#exchanges.addNow({ lines: added });',
-      "await this.#exchanges.addNow({ lines: added.filter(({ line }) => !('is' in line) || line.is !== 'no answer') });",
+      'addNow({ lines: added })',
+      "addNow({ lines: added.filter(({ line }) => !('is' in line) || line.is !== 'no answer') })",
     ],
   ]),
   ...inFile('rename', 'jobs/license/change-license.ts', [

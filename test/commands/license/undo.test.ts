@@ -202,7 +202,10 @@ test('a run that nobody made, and one of another server, are refused', async () 
   const { run } = await openSandbox();
   const other = await openSandbox();
   const home = emptyHome();
-  expect(await run('license undo 7K2F -y', { home })).toMatchObject({ exitCode: 5 });
+  expect(await run('license undo 7K2F -y', { home })).toMatchObject({
+    exitCode: 5,
+    stderr: expect.stringContaining('no run is named 7K2F') as unknown,
+  });
   const edited = await run(`license edit ${code} --size-allowance 6`, { home });
   const name = runOf(edited);
   expect(await other.run(`license undo ${name} -y`, { home })).toMatchObject({
