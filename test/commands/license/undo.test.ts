@@ -202,6 +202,10 @@ test('a run that nobody made, and one of another server, are refused', async () 
   const { run } = await openSandbox();
   const other = await openSandbox();
   const home = emptyHome();
+  expect(await run('license undo', { home, tty: true })).toMatchObject({
+    exitCode: 5,
+    stderr: expect.stringContaining('no run of this computer changed a license') as unknown,
+  });
   expect(await run('license undo 7K2F -y', { home })).toMatchObject({
     exitCode: 5,
     stderr: expect.stringContaining('no run is named 7K2F') as unknown,
