@@ -17,7 +17,8 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...sentAgain(ended),
     ...tooOften(ended),
     ...notSettled(ended, limits),
-    ...(limits.some((limit) => /after --settle$/.test(limit)) ? [] : unseenDoubles(ended)),
+    ...(limits.includes('shown after --settle') ? [] : unseenDoubles(ended)),
+    ...goesOnUnfound(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -209,6 +210,16 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
       licenses.filter((one) => one.remote_user === user && Date.parse(one.created) < ended - moment);
     const unseen = exit === 0 ? again.filter((user) => kept(user).length > 1) : [];
     return unseen.map((user) => `run ${index + 1} is exit 0, and asked twice for ${user}, who has two licenses`);
+  });
+}
+
+/** What a run was answered first is found, or it asks for nothing more. */
+function goesOnUnfound({ server: { posts }, licenses, runs }: Ended): string[] {
+  const codes = new Set(licenses.map(({ license_code }) => license_code));
+  return runs.flatMap((run) => {
+    const [first, ...later] = posts.filter(({ client }) => client === run);
+    const isFound = first?.reply !== 'made' || codes.has(first.code ?? '') || run.line.includes('--send-again');
+    return isFound || later.length === 0 ? [] : [`"${run.line}" goes on, and what it was answered first is nowhere`];
   });
 }
 

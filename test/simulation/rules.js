@@ -190,11 +190,13 @@ export const rules = [
       'pending.map(() => -Infinity);',
     ],
   ]),
-  ...inFile('apply', 'jobs/license/give.ts', [
+  ...inFile('apply 1', 'jobs/license/give.ts', [
     ['who got more than one POST is looked up once more', 'if (one.sent) this.#resent.add(one.asked);', ''],
   ]),
-  ...inFile('apply', 'jobs/license/creation-requests.ts', [
+  ...inFile('apply 13', 'jobs/license/creation-requests.ts', [
     ['the first creation is found before the second is sent', 'if (this.#isProved(one.asked)) return', 'return'],
+  ]),
+  ...inFile('apply', 'jobs/license/creation-requests.ts', [
     ['a first creation that no list shows bars the next ones', 'this.#ports.state.stop(stillOpen(open));', ''],
     [
       'a first creation of a moment ago is looked for again',
