@@ -9,7 +9,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import { noWrites, type UserName } from '../../store/record/writes.ts';
+import { mayChange, noWrites, type UserName } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
@@ -65,7 +65,7 @@ export async function changeOne(
   const users = usersOf(known, fields, ports.app_code);
   // What an earlier run asked for may still change it.
   const isSettled =
-    options.dry_run || (await ports.places.store.allKnown(users)).every(({ pending }) => !pending.length);
+    options.dry_run || (await ports.places.store.allKnown(users)).every(({ pending }) => !pending.some(mayChange));
   if (isSettled && isAsAsked(known, fields)) return unchanged(known, fields);
   const [, given] = users;
   if (options.dry_run) {

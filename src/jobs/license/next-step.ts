@@ -1,5 +1,6 @@
 import { identityOf, sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
+import { mayChange } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import {
   answeredLicense,
@@ -82,7 +83,7 @@ function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): S
   const { asked, recorded } = one;
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
   const pending = seen.isSettled ? [] : (recorded?.pending ?? []);
-  if (fitting && pending.every((write) => write.asked.kind === 'creation')) {
+  if (fitting && !pending.some(mayChange)) {
     const name = textOf(fitting, 'remote_user');
     const storedAs = recorded?.open && name !== asked.remote_user ? name : undefined;
     return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses, storedAs }, rules);

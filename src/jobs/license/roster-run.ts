@@ -2,7 +2,7 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { KnownWrites } from '../../store/record/writes.ts';
+import { mayChange, type KnownWrites } from '../../store/record/writes.ts';
 import { resultsInOrder } from '../work/pool.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
@@ -63,7 +63,7 @@ function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, Known
     const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
     const known = status === 'unchanged' ? recorded.get(row) : undefined;
     // An earlier change may still be processed. What else is recorded of a right license is closed without a lock.
-    const isChanging = known?.pending.some(({ asked }) => asked.kind === 'change') ?? false;
+    const isChanging = known?.pending.some(mayChange) ?? false;
     yield isChanging ? caseOf(row) : { ...one, recorded: known };
   }
 }

@@ -173,7 +173,7 @@ export function knownOf(
     const known = pending.get(id);
     const ended = Math.max(endedAt, known?.ended ?? endedAt);
     const n = Math.max(end.is === 'answered' ? 1 : end.n, known?.n ?? 0);
-    pending.set(id, { id, run, command, asked, ended, n });
+    pending.set(id, { id, run, command, asked, ended, n, isAnswered: end.is === 'answered' });
   }
   return {
     pending: [...pending.values()].sort((one, other) => one.ended - other.ended),

@@ -65,6 +65,13 @@ export interface PendingWrite extends WritingRun {
   readonly asked: AskedWrite;
   readonly ended: Milliseconds;
   readonly n: number;
+  /** A change that the server has made: only a list may show it late. */
+  readonly isAnswered?: boolean;
+}
+
+/** Whether the server may still change the user's license. */
+export function mayChange({ asked, isAnswered = false }: PendingWrite): boolean {
+  return asked.kind === 'change' && !isAnswered;
 }
 
 /** When a write of an earlier run is shown, if it was processed. `settle`: this run's; the longer one counts. */

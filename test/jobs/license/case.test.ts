@@ -127,6 +127,14 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         [locked(pending(0, 'change')), seen({ shows: 'licenses', licenses: [one] }, false)],
         'look up when due',
       ],
+      [
+        'the same, once it was answered',
+        [
+          locked({ pending: (pending(0, 'change').pending ?? []).map((write) => ({ ...write, isAnswered: true })) }),
+          seen({ shows: 'licenses', licenses: [one] }, false),
+        ],
+        'end unchanged K-0001',
+      ],
       ['the same, and a lookup that is due', [locked(pending(0, 'change')), shown(one)], 'end unchanged K-0001'],
       [
         'an earlier write is pending, and another size is listed too early',
