@@ -65,7 +65,8 @@ export class RunState {
 
   /** The first failure ends the run; a refused key counts more than what else failed. */
   stop(failure: Failure): void {
-    if (!this.#stop || (failure.kind === 'auth' && this.#stop.kind === 'config')) this.#stop = failure;
+    const isLess = this.#stop?.kind === 'config' || this.#stop?.kind === 'unavailable';
+    if (!this.#stop || (failure.kind === 'auth' && isLess)) this.#stop = failure;
   }
 
   /** Nobody reads the results any more: rows in progress end, and no other is begun. */
