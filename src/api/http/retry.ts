@@ -42,7 +42,7 @@ export const longestRateLimit: Milliseconds = 120_000;
 
 /**
  * The wait that an answer asks for, the longer of body and header (docs/apis.md, Rate limits); undefined for none. A
- * date counts from that of the answer itself.
+ * date is counted from the answer's own Date.
  */
 export function askedBy({ body, headers }: Pick<Answer, 'body' | 'headers'>, now: Milliseconds) {
   const spoken = isObject(body) ? body['retry-after'] : undefined;

@@ -135,7 +135,7 @@ export function refusePlan(plan: Plan, job: Job): void {
 export function noteDoubts(plan: Plan, { lookups }: Job, { note }: Terminal): void {
   const { unsure } = plan;
   if (unsure > 0) note(`${quantity(unsure, 'user')} to create: not in the list; each is looked up before its request`);
-  const pairs = correctedNames(plan, (app_code) => lookups.othersIn(app_code));
+  const pairs = correctedNames(plan, (app_code) => lookups.of(app_code).others);
   const [[created, listed] = []] = pairs;
   if (created !== undefined)
     note(

@@ -14,7 +14,7 @@ import { nextTurn } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Licenses } from './license-user.ts';
 import { inconclusive, isNameless, isRound, ListedUsers } from './listed-users.ts';
-import type { Places } from './places.ts';
+import { anyPlace, type LookupPlaces } from './places.ts';
 
 export interface LookupWorld {
   readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody'>;
@@ -44,11 +44,6 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
  * may keep names, by the letters of those that it was seen to keep.
  */
 export type LookedUpNames = 'given' | 'kept forms' | 'all forms' | 'all forms and parts';
-
-/** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
-export type LookupPlaces = Pick<Places, 'read' | 'look'>;
-
-export const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
 
 /** The pages of a filter, or of the list; `gap`: why they may not be all. */
 interface PagesRead {
@@ -111,8 +106,13 @@ export class ApplicationLookups {
   }
 
   /** Reads the list for these users, no further than their lookups would cost. */
-  async readHint(users: ReadonlySet<string>): Promise<Pick<ListReading, 'users' | 'gap'>> {
-    return (this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size)));
+  async readHint(users: ReadonlySet<string>): Promise<void> {
+    this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size));
+  }
+
+  /** Other users that the last `readHint` shows; none if its list may be a part. */
+  get others(): ReadonlySet<string> {
+    return this.#hint && !this.#hint.gap ? this.#hint.users.others : new Set();
   }
 
   hintOf(user: string): LookupResult | undefined {

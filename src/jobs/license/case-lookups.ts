@@ -2,12 +2,13 @@
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
-import type { LookupPlaces, LookupResult } from './application-lookups.ts';
+import type { LookupResult } from './application-lookups.ts';
 import type { Case, LookUpStep, SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { nextStep } from './next-step.ts';
+import type { LookupPlaces } from './places.ts';
 
 /** A lookup, which settles what was sent before if it is due, or a GET of the answered key. */
 export async function performLookup(

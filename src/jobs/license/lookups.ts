@@ -5,9 +5,10 @@
 import { isMasked, keyHint, mayBeMasked, textOf, withoutKey, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
-import { anyPlace, ApplicationLookups, type LookupResult, type LookupWorld } from './application-lookups.ts';
+import { ApplicationLookups, type LookupResult, type LookupWorld } from './application-lookups.ts';
 import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
+import { anyPlace } from './places.ts';
 
 /** The license that a GET of an answered key returns. */
 export type AnsweredKey =
@@ -21,7 +22,6 @@ export class Lookups {
   readonly #world: LookupWorld;
   readonly #applications = new Map<number, ApplicationLookups>();
   readonly #listedKeys = new Map<number, Promise<Failure | undefined>>();
-  readonly #others = new Map<number, ReadonlySet<string>>();
   readonly #usersOfKeys = new Map<string, string>();
 
   constructor(world: LookupWorld) {
@@ -46,16 +46,9 @@ export class Lookups {
    * to be looked up @throws Failure as `lookUp`
    */
   async list(users: readonly LicenseUser[]): Promise<(user: LicenseUser) => LookupResult | undefined> {
-    for (const [app_code, own] of groupBy(users, (user) => user.app_code)) {
-      const { users: listed, gap } = await this.of(app_code).readHint(new Set(own.map((user) => user.remote_user)));
-      if (!gap) this.#others.set(app_code, listed.others);
-    }
+    for (const [app_code, own] of groupBy(users, (user) => user.app_code))
+      await this.of(app_code).readHint(new Set(own.map((user) => user.remote_user)));
     return ({ app_code, remote_user }) => this.of(app_code).hintOf(remote_user);
-  }
-
-  /** Other users that the last list of an application shows; none if it may be a part. */
-  othersIn(app_code: number): ReadonlySet<string> {
-    return this.#others.get(app_code) ?? new Set();
   }
 
   /** The licenses of that name, to change them. @throws Failure incomplete where they may be others; as `lookUp` */

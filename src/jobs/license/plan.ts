@@ -12,7 +12,6 @@ import { failureOf, inWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
 import { groupBy, userKey } from './license-user.ts';
-import type { Lookups } from './lookups.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
 
@@ -177,9 +176,11 @@ export async function planRequests({ rows, missing }: Plan, { licensing, now }: 
 const maxPairs = 4_000_000;
 
 /** Users to be created whose names differ by one or two letters from a listed user in no row, each with that one. */
-export function correctedNames({ rows }: Plan, othersIn: Lookups['othersIn']): (readonly [string, string])[] {
-  const created = rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
-  return [...groupBy(created, ({ app_code }) => app_code)].flatMap(([app_code, users]) => {
+export function correctedNames(
+  plan: Plan,
+  othersIn: (app_code: number) => ReadonlySet<string>,
+): (readonly [string, string])[] {
+  return [...groupBy(creationsIn(plan), ({ app_code }) => app_code)].flatMap(([app_code, users]) => {
     const listed = Array.from(othersIn(app_code), spelledOf);
     if (users.length * listed.length > maxPairs) return [];
     return users.flatMap(({ remote_user }) => {
