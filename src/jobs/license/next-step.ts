@@ -108,7 +108,6 @@ function whereNotListed(one: Case, seen: SeenUser, rules: Rules): Step {
   const refusal = refusalOf(one, result, rules);
   if (refusal && by === 'lookup' && !sent && !recorded?.open) return failed(one, refusal);
   if (!recorded) return { do: 'lock' };
-  if (by === 'hint') return lookUp(one);
   const isShownOtherwise = refusal?.is === 'similar' && sent !== undefined && answerOf(one) === undefined;
   if (!isSettled && !isShownOtherwise) return lookUp(one);
   if (answerOf(one)) return whereAnswered(one, refusal);
@@ -124,11 +123,11 @@ function whereNotListed(one: Case, seen: SeenUser, rules: Rules): Step {
 }
 
 /** Another license, which is asked about before the lock where a person is there, and said of elsewhere. */
-function another(one: Case, { by, isSettled, result }: SeenUser): Step {
+function another(one: Case, { isSettled, result }: SeenUser): Step {
   if (one.agreedOn === undefined) return { do: 'ask' };
   if (!one.recorded) return { do: 'lock' };
   if (result.shows === 'no answer') return { do: 'create', before: undefined };
-  if (by === 'hint' || !isSettled) return lookUp(one);
+  if (!isSettled) return lookUp(one);
   if (countIn(result) > one.agreedOn)
     return failed(one, { is: 'differs', text: 'changed meanwhile: the user now has a license' });
   return { do: 'create', before: identitiesIn(result) };

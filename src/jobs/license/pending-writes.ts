@@ -56,8 +56,8 @@ const shortestPause: Milliseconds = 100;
 const longestSleep: Milliseconds = 250;
 
 export class PendingWrites {
-  /** `last`: when one ended or was shown. `begun`: so that a lookup knows whether a write began beside it. */
-  readonly run = { last: -Infinity, underWay: 0, begun: 0 };
+  /** `last`: when one ended or was shown. */
+  readonly run = { last: -Infinity, underWay: 0 };
   readonly #store: LicenseWrites;
   readonly #world: PlacesWorld;
   readonly #all = new Set<Pending>();
@@ -182,19 +182,17 @@ export class PendingWrites {
     this.count(await this.load());
     const now = this.#world.elapsed();
     const wanted = [...this.#all].filter((one) => this.#lookupOf(one) <= now);
-    const [begun, isQuiet] = [this.run.begun, this.run.underWay === 0];
     const looks = wanted.map(async (one) => ({ one, due: this.#dueOf(one), sight: await one.look() }));
     const seen = await Promise.all(looks);
-    const wasQuiet = isQuiet && begun === this.run.begun;
     for (const { one, sight } of seen) {
       if (sight.is === 'no answer' && (sight.failure.kind !== 'unavailable' || this.isSilent)) throw sight.failure;
       if (sight.is === 'shown') this.#decideShown(one);
       else this.#postpone(one);
     }
-    const lost = seen.filter(({ one, due, sight }) => {
-      const isDue = sight.is === 'not shown' && sight.sentAt >= Math.max(due, this.#dueOf(one));
-      return isDue && (wasQuiet || !isLate(one));
-    });
+    // Of a write that began meanwhile the one is late, and the other later.
+    const lost = seen.filter(
+      ({ one, due, sight }) => sight.is === 'not shown' && sight.sentAt >= Math.max(due, this.#dueOf(one)),
+    );
     for (const { one } of lost) {
       this.#all.delete(one);
       one.decide('not processed');

@@ -106,7 +106,6 @@ export class Places {
     };
     return this.#limit(async () => {
       run.underWay += 1;
-      run.begun += 1;
       try {
         const { value, end } = await this.#timed(() => request(before));
         if (end === 'not sent') return { id, value, lost: undefined };

@@ -77,8 +77,6 @@ export class LedgerWrites implements WritePlace {
   readonly #run: RecordedRun;
   readonly #host: LedgerSurroundings;
   readonly #key: string;
-  /** A connection may take its own lock twice: its workers exclude one another here. */
-  readonly #held = new Set<string>();
   /** Locks that are given back with the next statement. */
   #given: string[] = [];
   readonly #runs = new Map<string, ReadRun>();
@@ -117,14 +115,11 @@ export class LedgerWrites implements WritePlace {
   async tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder> {
     const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     const progress = String(this.#host.clock.elapsed());
-    if (this.#held.has(wish.key)) return { holder: 'this run', progress };
-    this.#held.add(wish.key);
     await this.#exchanges.addNow({ wish });
     if (wish.isTaken) {
       this.#fresh.add(folded);
       return { release: async () => this.#release(wish, folded) };
     }
-    this.#held.delete(wish.key);
     const [other] = await this.#ask(statements.holder, [wish.key]);
     if (!other) return { holder: 'another run', progress };
     const { command, host, pid, since, progress: written } = other;
@@ -192,7 +187,6 @@ export class LedgerWrites implements WritePlace {
     if (this.#isCut) return;
     this.#fresh.delete(folded);
     this.#told.delete(told);
-    this.#held.delete(key);
     this.#given.push(key);
     this.#exchanges.add({}).catch(() => undefined);
   }
