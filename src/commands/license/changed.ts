@@ -4,7 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileOwned, type ChangePorts, type LicenseChange } from '../../jobs/license/change-license.ts';
-import { changesOf } from '../../jobs/license/history.ts';
+import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
@@ -159,21 +159,22 @@ export async function refuseSecond(
 }
 
 /**
- * The licenses of these users, and those that a run has moved from one of them to the name that it is to get.
- * @throws Failure not_found for a user who has none
+ * The licenses of these users, and those that a run has moved from one of them to the name that it is to get, if none
+ * was created for that user since. @throws Failure not_found for a user who has none
  */
 export async function licensesOfUsers(
   users: readonly string[],
   isGiven: (user: string, name: string) => boolean,
   { history, lookups, app_code, origin }: Changing,
 ): Promise<Map<string, License>> {
-  const past = changesOf(await history.past('remote_user', '"remote_user_before"'));
+  const past = changesOf(await history.past('remote_user')).filter((one) => one.origin === origin);
   const chosen = new Map<string, License>();
   for (const user of users) {
     const count = chosen.size;
-    const moved = past.filter(
-      (one) => one.origin === origin && one.remote_user_before === user && isGiven(user, one.remote_user),
-    );
+    const moved = past.filter(({ remote_user_before, remote_user, license_code_end: end }, at) => {
+      const isCreated = (one: PastChange) => one.isNew && one.remote_user === user && one.license_code_end !== end;
+      return remote_user_before === user && isGiven(user, remote_user) && !past.slice(at + 1).some(isCreated);
+    });
     for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
       for (const license of await lookups.licensesOf({ remote_user, app_code }))
         if (remote_user === user || moved.some(({ license_code_end: end }) => end === keyOf(license).slice(-4)))

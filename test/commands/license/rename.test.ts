@@ -36,3 +36,17 @@ test('Ctrl-C in a rename whose PATCH is carried out late: the same command finds
     { change: 'unknown: renamed from physio-7731', remote_user: 'ada' },
   ]);
 });
+
+test('what was renamed before the user got another license is a license of the new name', async () => {
+  const { run, users } = await licensingWorld({});
+  const rename = 'license rename physio-7731 ada -y -o json';
+  const first = await run(rename);
+  await run('license ensure --remote-user physio-7731 --size-allowance 4');
+
+  const again = await run(rename);
+  const allowed = await run(`${rename} --allow-duplicate`);
+
+  expect([first.exitCode, again.exitCode, allowed.exitCode]).toEqual([0, 6, 0]);
+  expect(again.stderr).toContain('ada already has a license: nothing was changed');
+  expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada', 'ada']);
+});
