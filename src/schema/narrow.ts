@@ -66,21 +66,17 @@ const named: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including',
 /** Operators whose negation the server drops (docs/apis.md, Narrow operators). */
 export const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);
 
-/** A term of an operator and its text: digits are a number where the server takes one, a list of ids for `dm`. */
+/** A term of an operator and its text: digits are a number where the server takes one. */
 export function narrowTerm(operator: string, text: string): NarrowTerm {
-  if (operator === 'dm') return directTerm(text.split(',').map((user) => readName(user.trim())));
   if (named.has(operator)) return { operator, operand: readName(text) };
   return { operator, operand: numeric.has(operator) && /^\d{1,15}$/.test(text) ? Number(text) : text };
 }
 
 /** The terms of users: `dm` takes all in one operand, every other operator one user. */
 export function peopleTerms(operator: string, users: readonly (number | string)[]): readonly NarrowTerm[] {
-  return operator === 'dm' ? [directTerm(users)] : users.map((operand) => ({ operator, operand }));
-}
-
-function directTerm(users: readonly (number | string)[]): NarrowTerm {
+  if (operator !== 'dm') return users.map((operand) => ({ operator, operand }));
   const ids = users.filter((user) => typeof user === 'number');
-  return { operator: 'dm', operand: ids.length === users.length ? ids : users.join(',') };
+  return [{ operator, operand: ids.length === users.length ? ids : users.join(',') }];
 }
 
 /** A channel or user as typed: digits and `id:7` are an id, `name:2024` and everything else a name or an address. */

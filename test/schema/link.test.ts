@@ -5,7 +5,7 @@ import { readLink } from '../../src/schema/link.ts';
 const site = 'https://chat.example.com';
 const channel = (operand: number | string) => ({ operator: 'channel', operand });
 const topic = (operand: string) => ({ operator: 'topic', operand });
-const dm = (...operand: readonly number[]) => ({ operator: 'dm', operand });
+const dm = (...ids: readonly number[]) => ({ operator: 'dm', operand: ids.join(',') });
 
 test.each<[string, object | undefined]>([
   ['#narrow/channel/31-bulk', { terms: [channel(31)] }],

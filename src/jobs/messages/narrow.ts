@@ -40,7 +40,9 @@ export function narrowOf(values: NarrowValues, { linked, not, json, facts }: Nar
   if (json === undefined) return all;
   if (all.length > 0)
     throw usage('--narrow excludes the options that are parts of a narrow', 'Write everything into the JSON.');
-  return checkedNarrow(json);
+  // What its terms may be the server knows (docs/apis.md, Narrow operators).
+  if (Array.isArray(json)) return json;
+  throw usage('--narrow: not a JSON array');
 }
 
 /** Operators of users, by how they are typed. */
@@ -84,10 +86,4 @@ function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   if (!term || more.length > 0)
     throw usage(`--not ${operator}: give one ${operator === 'channel' ? 'channel, or its link' : 'user'}`);
   return { ...term, negated: true };
-}
-
-/** What its terms may be the server knows (docs/apis.md, Narrow operators). */
-function checkedNarrow(json: unknown): readonly unknown[] {
-  if (Array.isArray(json)) return json;
-  throw usage('--narrow: not a JSON array');
 }
