@@ -168,28 +168,18 @@ function listNames(surveys: readonly TopicSurvey[]): string {
   return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names.join(', ')}${more}`;
 }
 
-/** Archives that one topic may have: each complete purge leaves one. */
-const maxArchives = 1000;
-
-/** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record, or too many */
-export async function earlierPurges(topic: Topic, { root, ...owner }: PurgePlace) {
-  if (root === undefined) return { folder: '', isBegun: false, isEnded: false };
-  for (let number = 1; number <= maxArchives; number += 1) {
-    const folder = join(root, folderName(topic, owner, number));
+/** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record */
+export async function earlierPurges(topic: Topic, place: PurgePlace) {
+  if (place.root === undefined) return { folder: '', isBegun: false, isEnded: false };
+  for (let number = 1; ; number += 1) {
+    const folder = join(place.root, folderName(topic, place, number));
     const { stage } = await readPurge(folder);
     if (stage !== 'ended') return { folder, isBegun: stage === 'begun', isEnded: number > 1 };
   }
-  throw new Failure('config', `${root} holds ${maxArchives} archives of the topic '${topic.label}'`, {
-    hint: 'Name another folder with --archive.',
-  });
 }
 
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */
-function folderName(
-  { channel, topic_name }: Topic,
-  { site, account }: Omit<PurgePlace, 'root'>,
-  number: number,
-): string {
+function folderName({ channel, topic_name }: Topic, { site, account }: PurgePlace, number: number): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
   const hash = hashOf(Buffer.from(key)).slice(0, 8);
   const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
