@@ -55,29 +55,19 @@ export function messagesCall(query: MessageQuery): Call {
   return { method: 'GET', path: path`/api/v1/messages`, query: parameters, repeat: 'safe', timeout: messagesTimeout };
 }
 
-/** What is read of a message while messages are paged through; a server's older messages lack some of it. */
-// prettier-ignore
-const readFields = [
-  'timestamp', 'subject', 'stream_id', 'display_recipient', 'content', 'last_edit_timestamp', 'last_moved_timestamp',
-] as const;
-
-type ReadFields = Readonly<Partial<Record<(typeof readFields)[number], unknown>>>;
-
 /** A message as the text in which the server sent it. */
-export class RawMessage implements ReadFields {
+export class RawMessage {
   readonly id: number;
   readonly text: JsonElement;
-  declare readonly timestamp?: unknown;
-  declare readonly subject?: unknown;
-  declare readonly stream_id?: unknown;
-  declare readonly display_recipient?: unknown;
-  declare readonly content?: unknown;
-  declare readonly last_edit_timestamp?: unknown;
-  declare readonly last_moved_timestamp?: unknown;
 
   constructor(id: number, text: JsonElement) {
     this.id = id;
     this.text = text;
+  }
+
+  /** One field; a server's older messages lack some. */
+  read(name: string): unknown {
+    return this.text.read(name);
   }
 
   /** All that the server sent of it. */
@@ -85,12 +75,6 @@ export class RawMessage implements ReadFields {
     return { ...this.text.parse(), id: this.id };
   }
 }
-for (const name of readFields)
-  Object.defineProperty(RawMessage.prototype, name, {
-    get(this: RawMessage) {
-      return this.text.read(name);
-    },
-  });
 
 /** The page in an answer, its messages sorted, each once; the answer gives up its body to free memory. */
 export function pageOf(answer: Answer): MessagePage {

@@ -50,7 +50,7 @@ export function markdownOf(form: ArchiveForm | undefined): { readonly apply_mark
 }
 
 function isSameVersion(one: RawMessage, other: RawMessage | undefined): boolean {
-  return versionParts.every((name) => one[name] === other?.[name]);
+  return versionParts.every((name) => one.read(name) === other?.read(name));
 }
 
-const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'] as const;
+const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'];

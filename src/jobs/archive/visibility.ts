@@ -2,12 +2,13 @@
 import type { MessageSource } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ReasonGone } from '../../store/archive/line-file.ts';
 import { inChannel, inPublicChannels, received, unlessClosed } from '../messages/messages-by-ids.ts';
-import { placeNarrow, placeOf, type MessagePlace } from '../messages/places.ts';
+import { placeNarrow, placeOf } from '../messages/places.ts';
 import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
 /**
@@ -79,7 +80,7 @@ async function isVisible(chat: MessageSource, narrow: readonly unknown[]): Promi
 }
 
 /** Places of channels and topics, the most frequent first, each with its number. */
-export function countPlaces(places: readonly MessagePlace[]): string {
+export function countPlaces(places: readonly JsonObject[]): string {
   const counts = new Map<string, number>();
   for (const place of places.map(placeOf)) counts.set(place, (counts.get(place) ?? 0) + 1);
   const sorted = [...counts].sort(([, one], [, other]) => other - one);

@@ -23,9 +23,9 @@ export async function* messagesByTime(
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
     return;
   }
-  const place: TimePlace =
+  const place =
     local.since === undefined
-      ? { below: 'oldest' }
+      ? { below: 'oldest', limited: undefined }
       : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder);
   if (place.limited) yield place.limited;
   if (place.below !== undefined) yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
@@ -40,17 +40,9 @@ export function within({ since = -Infinity, until = Infinity }: TimeSpan) {
   };
 }
 
-/** Where a moment lies among the message ids; neither id is given where every message is older. */
-interface TimePlace {
-  /** An id with no message of that moment or later below it. */
-  readonly below?: string;
-  /** An id of that moment or later; at most a page of ids above `below`. */
-  readonly above?: string;
-  /** An empty page that says that the plan hides older messages. */
-  readonly limited?: MessagePage | undefined;
-}
-
 /**
+ * Where a moment lies among the message ids: no message of it or later is below `below`; `above` is one, and at most a
+ * page of ids further; neither where every message is older. `limited`: an empty page where the plan hides older ones.
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
@@ -79,7 +71,8 @@ async function placeOf(chat: MessageSource, query: MessageQuery, of: () => Milli
   return { below: String(below), above: String(above), limited };
 }
 
-function timeOf({ id, timestamp }: RawMessage): Milliseconds {
+function timeOf(message: RawMessage): Milliseconds {
+  const timestamp = message.read('timestamp');
   if (typeof timestamp === 'number') return timestamp * 1000;
-  throw new Failure('unavailable', `message ${id} has no timestamp: messages cannot be selected by time`);
+  throw new Failure('unavailable', `message ${message.id} has no timestamp: messages cannot be selected by time`);
 }

@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { CallLimits, RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
@@ -39,15 +39,12 @@ export function placeNarrow(channel: unknown, topic: unknown) {
   ];
 }
 
-/** A message as far as it says where it is. */
-export type MessagePlace = Readonly<Record<string, unknown>> | RawMessage;
-
-export function placeOf({ display_recipient: channel, subject }: MessagePlace): string {
+export function placeOf({ display_recipient: channel, subject }: JsonObject): string {
   return `#${String(channel)} > ${String(subject)}`;
 }
 
 function strayed(message: RawMessage): Failure {
-  const place = typeof message.display_recipient === 'string' ? placeOf(message) : 'another place';
+  const place = typeof message.read('display_recipient') === 'string' ? placeOf(message.parse()) : 'another place';
   return new Failure('unavailable', `the server ignored the narrow: it returned message ${message.id} of ${place}`, {
     hint: 'Run the same command again if someone is moving messages. Otherwise check the site URL of the profile, and any proxy or cache in front of the server.',
   });
@@ -73,26 +70,28 @@ export function untrusted(message: string): Failure {
 type Test = (message: RawMessage) => boolean;
 
 /** What the messages of a query show of its place; `with` moves the place that the other terms name. */
-function testsOf({ narrow = [], allow_empty_topic_name }: MessageQuery): readonly Test[] {
+function testsOf({ narrow = [], ...form }: MessageQuery): readonly Test[] {
   if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return [];
   const topics = operandsIn(narrow, 'topic').filter((operand) => typeof operand === 'string');
-  return [
-    ...channelsIn(narrow).map(channelTest),
-    ...topics.flatMap((topic) => topicTest(topic.trim(), allow_empty_topic_name) ?? []),
-  ];
+  return [...channelsIn(narrow).map(channelTest), ...topics.map((topic) => topicTest(topic.trim(), form))];
 }
 
 function channelTest(channel: number | string): Test {
   if (typeof channel === 'number')
-    return ({ stream_id, display_recipient }) =>
-      stream_id === channel || (stream_id === undefined && display_recipient === undefined);
-  const name = channel.trim();
-  return ({ display_recipient }) =>
-    display_recipient === undefined || (typeof display_recipient === 'string' && isSameName(display_recipient, name));
+    return (message) =>
+      message.read('stream_id') === channel ||
+      ['stream_id', 'display_recipient'].every((name) => message.read(name) === undefined);
+  return (message) => {
+    const name = message.read('display_recipient');
+    return name === undefined || (typeof name === 'string' && isSameName(name, channel.trim()));
+  };
 }
 
-function topicTest(topic: string, allowsEmpty: boolean | undefined): Test | undefined {
+function topicTest(topic: string, { allow_empty_topic_name }: MessageQuery): Test {
   // The empty topic is shown under a name of the server's own, or as ''.
-  if (topic === '') return allowsEmpty ? ({ subject }) => subject === '' : undefined;
-  return ({ subject }) => typeof subject !== 'string' || isSameTopic(subject.trim(), topic);
+  if (topic === '') return (message) => !allow_empty_topic_name || message.read('subject') === '';
+  return (message) => {
+    const name = message.read('subject');
+    return typeof name !== 'string' || isSameTopic(name.trim(), topic);
+  };
 }

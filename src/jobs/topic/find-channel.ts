@@ -8,7 +8,7 @@ import { maxMessages } from '../../schema/messages.ts';
 import { readName } from '../../schema/narrow.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import { inChannel } from '../messages/messages-by-ids.ts';
+import { inChannel, unlessClosed } from '../messages/messages-by-ids.ts';
 import { channelsIn } from '../../schema/selection.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -68,23 +68,20 @@ async function channelFor(
   chat: Pick<ChatApi, 'messages' | 'channels'>,
   operand: number | string,
 ): Promise<Channel | undefined> {
-  try {
-    const page = await chat.messages({ narrow: inChannel(operand), anchor: 'newest', num_before: 1, num_after: 0 });
-    const message = onlyMessage(page, 'found_oldest');
-    const rows = message ? undefined : await chat.channels();
-    const row = rows?.find((one) => isNamedSo(one, operand));
-    const found = message
-      ? channelIn(message.stream_id, message.display_recipient)
-      : channelIn(row?.['stream_id'], row?.['name']);
-    if (found) return found;
-    if (!message && !rows && typeof operand === 'number') return { stream_id: operand };
-    throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
-      hint: 'It is archived, or it is private and the account is not in it. Of an empty one give the id.',
-    });
-  } catch (cause) {
-    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
-    throw cause;
-  }
+  const query = { narrow: inChannel(operand), anchor: 'newest', num_before: 1, num_after: 0 };
+  const page = await unlessClosed(chat.messages(query));
+  if (!page) return undefined;
+  const message = onlyMessage(page, 'found_oldest');
+  const rows = message ? undefined : await chat.channels();
+  const row = rows?.find((one) => isNamedSo(one, operand));
+  const found = message
+    ? channelIn(message.read('stream_id'), message.read('display_recipient'))
+    : channelIn(row?.['stream_id'], row?.['name']);
+  if (found) return found;
+  if (!message && !rows && typeof operand === 'number') return { stream_id: operand };
+  throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
+    hint: 'It is archived, or it is private and the account is not in it. Of an empty one give the id.',
+  });
 }
 
 function channelIn(stream_id: unknown, name: unknown): Channel | undefined {
@@ -121,21 +118,14 @@ export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readon
 }
 
 async function noChannel(chat: Pick<ChatApi, 'channels'>, wanted: number | string): Promise<Failure> {
-  return new Failure('not_found', ...((await nearChannels(chat, wanted)) ?? unknownChannel(wanted)));
+  return new Failure('not_found', ...(await unknownChannel(chat, wanted)));
 }
 
-/** A message about a channel that the server does not know, and its hint. */
-type ChannelWords = [message: string, details: { readonly hint?: string | undefined }];
-
-export function unknownChannel(wanted: number | string): ChannelWords {
-  return [`no channel '${wanted}'`, { hint: 'Give a name or an id that channel list shows.' }];
-}
-
-/** What is said of an unknown channel: digits that name one, or the names that come near; undefined without these. */
-export async function nearChannels(
+/** What is said of an unknown channel, and its hint: digits that name one, or the names that come near. */
+export async function unknownChannel(
   chat: Pick<ChatApi, 'channels'>,
   wanted: number | string,
-): Promise<ChannelWords | undefined> {
+): Promise<[message: string, details: { readonly hint?: string | undefined }]> {
   const channels = (await ifAnswered(chat.channels())) ?? [];
   if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
     return [
@@ -143,20 +133,21 @@ export async function nearChannels(
       { hint: `Write name:${wanted} for the channel of that name.` },
     ];
   const near = nearRows(channels, 'name', String(wanted), ({ stream_id }) => `id:${String(stream_id)}`);
-  return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
+  const hint = near === '' ? 'Give a name or an id that channel list shows.' : undefined;
+  return [`no channel '${wanted}'${near}`, { hint }];
 }
 
-/** Of rows those whose name comes near, each with what to type: `; general is id:1`; undefined where none does. */
+/** Of rows those whose name comes near, each with what to type: `; general is id:1`. */
 export function nearRows<R extends JsonObject>(
   rows: readonly R[],
   field: keyof R & string,
   wanted: string,
   typed: (row: R) => string,
-): string | undefined {
+): string {
   const known = rows.map((row) => row[field]).filter((name) => typeof name === 'string');
   const names = nearNames(wanted, known);
   const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
-  return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
+  return near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
 }
 
 /** A channel's topics, the one with the newest message first; undefined where the server does not list them. */
@@ -188,14 +179,14 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
   for await (const page of forward(chat, query, { anchor: 'oldest', page: maxMessages })) {
     isLimited ||= page.history_limited;
     isChanged ||= page.view_changed === true;
-    for (const { id, subject, timestamp } of page.messages) {
-      const [topic_name, time] = [String(subject), Number(timestamp)];
+    for (const message of page.messages) {
+      const [topic_name, time] = [String(message.read('subject')), Number(message.read('timestamp'))];
       const key = foldTopic(topic_name);
       const known = topics.get(key);
       const first_timestamp = Math.min(known?.first_timestamp ?? time, time);
       const last_timestamp = Math.max(known?.last_timestamp ?? time, time);
       const ids = known?.ids ?? [];
-      ids.push(id);
+      ids.push(message.id);
       topics.set(key, { topic_name, ids, first_timestamp, last_timestamp });
     }
   }

@@ -4,7 +4,7 @@ import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
-import { nearChannels, nearRows, unknownChannel } from './find-channel.ts';
+import { nearRows, unknownChannel } from './find-channel.ts';
 
 /** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
 export async function withNearNames(
@@ -17,28 +17,23 @@ export async function withNearNames(
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
   if (named === undefined) return cause;
   for (const { operator, operand } of narrow.filter(isObject)) {
-    if (typeof operand !== 'string' && typeof operand !== 'number') continue;
-    if (operator === 'channel' && named !== 'user') {
-      const words =
-        (await nearChannels(chat, operand)) ?? (String(operand) === text ? unknownChannel(text) : undefined);
-      if (words) return cause.as(cause.kind, ...words);
-    }
-    if (named !== 'user' || !/^(sender|mentions|dm(-including)?)$/.test(String(operator))) continue;
-    const near = nearUsers((await ifAnswered(chat.users())) ?? [], String(operand), `--${String(operator)} `);
-    if (near !== undefined || operand === text)
-      return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near === undefined ? {} : { hint: undefined });
+    if (String(operand) !== text) continue;
+    const wanted = typeof operand === 'number' ? operand : text;
+    if (named !== 'user') return cause.as(cause.kind, ...(await unknownChannel(chat, wanted)));
+    const near = nearUsers((await ifAnswered(chat.users())) ?? [], text, `--${String(operator)} `);
+    return cause.as(cause.kind, `no user '${text}'${near}`, near === '' ? {} : { hint: undefined });
   }
   return cause;
 }
 
 /** Organizations may hide addresses: what is before the @ of one is compared with names. */
-function nearUsers(users: readonly JsonObject[], wanted: string, before: string): string | undefined {
+function nearUsers(users: readonly JsonObject[], wanted: string, before: string): string {
   return nearRows(users, 'full_name', wanted.replace(/@.*$/, ''), ({ user_id }) => before + String(user_id));
 }
 
 /** One of several users of a conversation whom the server does not list: the others are sent as ids. */
 export function unlistedUser(wanted: string, users: readonly JsonObject[]): Failure {
-  return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '') ?? ''}`, {
+  return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '')}`, {
     hint: 'If one user of a conversation is given as an id or a name, all are sent as ids: give all as ids, or all as addresses.',
   });
 }

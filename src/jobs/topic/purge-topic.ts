@@ -105,7 +105,7 @@ export class TopicPurge {
   found(messages: readonly RawMessage[], asked: 'all' | 'sample' = 'all'): void {
     this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), asked });
     const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
-    for (const message of elsewhere) this.#places.add(placeOf(message));
+    for (const message of elsewhere) this.#places.add(placeOf(message.parse()));
   }
 
   /** The last call of this run. */

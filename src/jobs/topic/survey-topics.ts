@@ -93,9 +93,9 @@ async function surveyTopic(chat: TopicReader, topic: Topic, place: PurgePlace): 
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
     for (const path of uploadsOf(messages, place.site)) files.add(path);
-    for (const { id, subject } of messages) {
-      ids.push(id);
-      spellings.add(String(subject));
+    for (const message of messages) {
+      ids.push(message.id);
+      spellings.add(String(message.read('subject')));
     }
   }
   const shown = { ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
@@ -103,7 +103,7 @@ async function surveyTopic(chat: TopicReader, topic: Topic, place: PurgePlace): 
 }
 
 function timeOf(message: RawMessage | undefined): number | null {
-  const time = message?.timestamp;
+  const time = message?.read('timestamp');
   return typeof time === 'number' ? time : null;
 }
 
@@ -128,7 +128,7 @@ export async function* topicPages(
   const { stream_id, name } = topic.channel;
   let known = name;
   const isOther = (one: RawMessage): boolean =>
-    known !== undefined && !isSameName(String(one.display_recipient), known);
+    known !== undefined && !isSameName(String(one.read('display_recipient')), known);
   const walk = anchor === 'newest' ? backward : forward;
   for await (const read of walk({ messages }, { narrow, ...form, apply_markdown: false, ...query }, { anchor, page })) {
     if (read.messages.some(isOther)) {

@@ -63,7 +63,7 @@ async function withNearViews(cause: unknown, fragment: string, chat: ChatApi): P
   const views = (await ifAnswered(chat.views())) ?? [];
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
   const like = nearNames(fragment, new Set([...views.map((view) => view.fragment), ...builtIn]));
-  const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
+  const near = named || (like.length > 0 ? `; near: ${like.join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
     hint:
       near === ''
