@@ -181,7 +181,10 @@ function failed(one: Case, why: Why, license?: License): End {
   return { do: 'end', outcome: one.sent && !license ? 'unknown' : 'failed', why, license };
 }
 
+/** One object: a roster of new users has it for each row. */
+const noneBefore: ReadonlySet<string> = new Set();
+
 function identitiesIn(result: SeenUser['result']): ReadonlySet<string> | undefined {
   if (result.shows === 'incomplete' || result.shows === 'no answer') return undefined;
-  return result.shows === 'nothing' ? new Set() : new Set(result.licenses.map(identityOf));
+  return result.shows === 'nothing' ? noneBefore : new Set(result.licenses.map(identityOf));
 }
