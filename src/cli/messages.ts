@@ -43,7 +43,7 @@ export function completing(account: { readonly profile: string | undefined; read
 /** Standard error is opened by the first message: most runs have none. */
 export function openMessages(
   host: Pick<Host, 'stderr' | 'system'>,
-  { output, quiet, verbose, trace, color }: Pick<GlobalValues, 'output' | 'quiet' | 'verbose' | 'trace' | 'color'>,
+  { output, quiet, color }: Pick<GlobalValues, 'output' | 'quiet' | 'color'>,
   redactor: Redactor,
   complete: ReturnType<typeof completing>,
 ) {
@@ -84,20 +84,14 @@ export function openMessages(
     async fail(failure: Failure): Promise<void> {
       const { failureJson, failureText } = await import('../output/errors.ts');
       if (isJson) writeClean(failureJson(failure));
-      else {
-        const look = { color: isColored(), verbose: verbose || trace };
-        write(failureText(failure, { ...look, terminal: isTerminal(), columns: columns() }));
-      }
+      else write(failureText(failure, { color: isColored(), terminal: isTerminal(), columns: columns() }));
     },
   };
 }
 
-/**
- * Cleans text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. A cause that
- * would say more is left out.
- */
+/** Cleans text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. */
 export function redact({ kind, message, details }: Failure, clean: (text: string) => string): Failure {
-  const { problems, hint, http, server, cause } = details;
+  const { problems, hint, http, server } = details;
   const spoken = (text: string): string => truncate(clean(text));
   return new Failure(kind, http || server ? spoken(message) : clean(message), {
     ...details,
@@ -105,7 +99,7 @@ export function redact({ kind, message, details }: Failure, clean: (text: string
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
     server: server && Object.fromEntries(Object.entries(server).map(([name, value]) => [name, saidIn(value, spoken)])),
-    cause: cause instanceof Error && clean(cause.message) !== cause.message ? undefined : cause,
+    cause: undefined,
   });
 }
 

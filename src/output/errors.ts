@@ -6,15 +6,15 @@ interface ErrorLook {
   readonly terminal: boolean;
   readonly columns: number;
   readonly color: boolean;
-  /** Adds the request and the chain of causes. */
-  readonly verbose?: boolean | undefined;
 }
 
 /** The event, its reason and the next step. Loads chalk: import it only after an error. */
-export function failureText(failure: Failure, { terminal, columns, color, verbose }: ErrorLook): string {
+export function failureText(failure: Failure, { terminal, columns, color }: ErrorLook): string {
   const { message, details } = failure;
-  const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
-  const what = indented([message, ...further].join('\n'), (details.problems ?? []).length > 1 ? mark.length + 1 : 2);
+  const what = indented(
+    [message, ...reasons(failure)].join('\n'),
+    (details.problems ?? []).length > 1 ? mark.length + 1 : 2,
+  );
   const text = `${mark} ${what}${hintLines(details.hint)}`;
   return painter(color ? 1 : 0).red(mark) + fit(terminal ? plainLines(text) : text, columns).slice(mark.length);
 }
@@ -43,14 +43,4 @@ function reasons({ message, details: { server } }: Failure): string[] {
   if (msg === '' || message.includes(msg)) return [];
   const named = code === undefined || message.includes(code) ? '' : ` (${code})`;
   return [`The server says: ${msg}${named}`];
-}
-
-function background({ details: { http }, cause }: Failure): string[] {
-  const response = http?.status === undefined ? 'no answer' : `answered ${http.status}`;
-  const request = http ? [`Request: ${http.method} ${http.url}, ${response}`] : [];
-  return [...request, ...causes(cause)];
-}
-
-function causes(cause: unknown): string[] {
-  return cause instanceof Error ? [`Cause: ${cause.name}: ${cause.message}`, ...causes(cause.cause)] : [];
 }

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Failure, usage } from '../../src/core/failure.ts';
 import { failureJson, failureText } from '../../src/output/errors.ts';
 
-const look = { terminal: true, columns: 0, color: false, verbose: false };
+const look = { terminal: true, columns: 0, color: false };
 
 const missing = new Failure('not_found', 'There is no license k\x1b1.', {
   hint: 'List the licenses: chatelaine license list',
   http: { method: 'GET', url: 'https://api.example.org/v1/license/[license_code]/', status: 404 },
   server: { code: 'NOT_FOUND', msg: 'Not\u202e found.\nReally.' },
-  cause: new TypeError('terminated', { cause: new Error('other side closed') }),
 });
 
 describe('text', () => {
@@ -17,18 +16,6 @@ describe('text', () => {
       'chatelaine: There is no license k\\x1b1.\n' +
         '  The server says: Not\\u202e found.\n' +
         '  Really. (NOT_FOUND)\n' +
-        'hint: List the licenses:\n  chatelaine license list',
-    );
-  });
-
-  test('shows the request and the causes when verbose', () => {
-    expect(failureText(missing, { ...look, verbose: true })).toBe(
-      'chatelaine: There is no license k\\x1b1.\n' +
-        '  The server says: Not\\u202e found.\n' +
-        '  Really. (NOT_FOUND)\n' +
-        '  Request: GET https://api.example.org/v1/license/[license_code]/, answered 404\n' +
-        '  Cause: TypeError: terminated\n' +
-        '  Cause: Error: other side closed\n' +
         'hint: List the licenses:\n  chatelaine license list',
     );
   });
