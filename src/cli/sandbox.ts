@@ -79,7 +79,8 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
   const { say } = running.messages;
   const { data, log } = options;
   const append = log === undefined ? undefined : openLogFile(log, say);
-  const persistence = data === undefined ? undefined : await openData(data, host);
+  const { openSandboxLog } = await import('../store/sandbox-log.ts');
+  const persistence = data === undefined ? undefined : await openSandboxLog(data, host);
   const sandbox = await startSandbox({
     clock: host.clock,
     ...behaviourOf(options),
@@ -92,6 +93,8 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
     persistence,
   });
   try {
+    // Refuses a file of another program before anybody is served.
+    await persistence?.exclusively(async ({ records }) => sandbox.store.replay(records));
     yield addressOf(sandbox);
     say(`serving on ${sandbox.listening} until Ctrl-C`);
     // A server ends by a signal alone, and says by which.
@@ -110,12 +113,4 @@ function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
     licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
     chat: { site: chat.site, ...account, accounts: chat.accounts },
   };
-}
-
-/** Refuses a file of another program before anybody is served. Another handle serves: this one has read it. */
-async function openData(file: string, host: Host) {
-  const { openSandboxLog } = await import('../store/sandbox-log.ts');
-  const first = await openSandboxLog(file, host);
-  await first.exclusively(async () => undefined);
-  return openSandboxLog(file, host);
 }

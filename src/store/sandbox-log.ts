@@ -5,7 +5,7 @@ import { Failure } from '../core/failure.ts';
 import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
-import { eachLine, isCutBefore, recordLine } from './disk/records.ts';
+import { eachLine, recordLine } from './disk/records.ts';
 
 export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
 
@@ -71,12 +71,10 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
   const isNamed = /^\{"log":"[0-9a-f]{16}"\}\n$/.test(log);
-  if (!isNamed && (name.length === nameLength || !isCutBefore(name, '{"log":"')))
-    throw unusableData(path, 'it is not data of a sandbox');
+  if (!isNamed && name.length > 0) throw unusableData(path, 'it is not data of a sandbox');
   const before = seen.log !== '' && seen.log !== log ? [resetRecord] : [];
   if (seen.log !== log) Object.assign(seen, { log, size: nameLength });
   if (!isNamed) {
-    await truncate(path, 0);
     Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
     await appendLine(path, file, seen, seen.log);
   }
