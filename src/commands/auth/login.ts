@@ -1,4 +1,5 @@
 import { usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
 import { alternatives, flagField, textField, optional } from '../../schema/field.ts';
 import {
@@ -76,7 +77,7 @@ export default command({
       );
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Only the stored profile of that name has what is not typed: another's server must not get the key.
-    const storedValues: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
+    const storedValues: JsonObject = stored?.kind === chosen ? { ...stored } : {};
     const account = namesIn<object>(accountFields[chosen]).map((field) => [field, storedValues[field]] as const);
     const values = { ...Object.fromEntries(account), ...defined(words), key_command };
     const profile = await inPlaceOf(candidateOf(chosen, name, values), context);
@@ -93,14 +94,12 @@ export default command({
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
 
-type ProfileInput = Readonly<Record<string, unknown>>;
-
-function refuseForeign(kind: Kind, typed: ProfileInput): void {
+function refuseForeign(kind: Kind, typed: JsonObject): void {
   const foreign = Object.keys(typed).filter((name) => typed[name] !== undefined && !(name in profileFields[kind]));
   if (foreign.length > 0) throw usage(`auth login ${kind} does not accept ${flagsOf(foreign).join(', ')}`);
 }
 
-function candidateOf(kind: Kind, name: string | undefined, values: ProfileInput): CandidateProfile {
+function candidateOf(kind: Kind, name: string | undefined, values: JsonObject): CandidateProfile {
   const account = namesIn(accountFields[kind]);
   if (account.some((field) => values[field] === undefined))
     throw usage(`auth login ${kind} needs ${flagsOf(account).join(' and ')}`);

@@ -1,8 +1,9 @@
 import { basename, dirname } from 'node:path';
 import Conf from 'conf';
+import type { JsonObject } from '../../core/json.ts';
 
 /** Writes a file, synced. conf does not look at how much was written: the caller checks the result. */
-export function writeConf(path: string, content: Readonly<Record<string, unknown>>): void {
+export function writeConf(path: string, content: JsonObject): void {
   const conf = new Conf<Record<string, unknown>>({
     projectName: 'chatelaine',
     projectSuffix: '',
@@ -17,6 +18,6 @@ export function writeConf(path: string, content: Readonly<Record<string, unknown
   conf.store = { ...content };
 }
 
-export function confText(content: Readonly<Record<string, unknown>>): string {
+export function confText(content: JsonObject): string {
   return `${JSON.stringify(content, undefined, 2)}\n`;
 }

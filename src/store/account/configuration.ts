@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { readdir, realpath } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, jsonIn } from '../../core/json.ts';
+import { isObject, jsonIn, type JsonObject } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
 import { ifThere, refuseNewer, remove, replace, storageFailure } from '../disk/files.ts';
 import { readPrivate, makePrivateFolder, refuseUnsafeFolder } from '../disk/private.ts';
@@ -12,11 +12,8 @@ type ConfigurationFile = 'config' | 'credentials';
 
 const fileVersion = 1;
 
-/** A file's content; keys that this version does not know are kept when it is written again. */
-export type Content = Readonly<Record<string, unknown>>;
-
 /** Needs no lock; empty where there is none. @throws Failure config for an unsafe file or folder, or no JSON of ours */
-export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
+export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<JsonObject> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
   const path = pathOf(file, host);
   const text = await readPrivate(path, host.system, file === 'credentials' ? 0o077 : 0o022);
@@ -30,9 +27,10 @@ export async function readConfiguration(file: ConfigurationFile, host: Surroundi
   return content;
 }
 
+/** Keys that this version does not know are kept when a file is written again. */
 export interface Files {
-  read(file: ConfigurationFile): Promise<Content>;
-  write(file: ConfigurationFile, content: Content): Promise<void>;
+  read(file: ConfigurationFile): Promise<JsonObject>;
+  write(file: ConfigurationFile, content: JsonObject): Promise<void>;
 }
 
 /** Does the work under a lock beside the files: state folders may differ. @throws Failure config, unavailable */
@@ -41,7 +39,7 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
   const folder = foldersOf(host.system).config;
   await refuseUnsafeFolder(folder, host.system);
   await makePrivateFolder(folder, host.system);
-  const write = async (file: ConfigurationFile, changed: Content): Promise<void> => {
+  const write = async (file: ConfigurationFile, changed: JsonObject): Promise<void> => {
     const content = { version: fileVersion, ...changed };
     const path = pathOf(file, host);
     const target = await targetOf(path);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { posix, win32 } from 'node:path';
 import { access, constants, stat } from '../../core/outside.ts';
-import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, orAborted, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, withoutKeys, type Alarm, type System } from '../../core/system.ts';
@@ -42,8 +42,6 @@ const windowsPiece = [
 export interface KeyCommandOptions {
   readonly system: System;
   readonly alarm: Alarm;
-  /** Default 30 s. */
-  readonly timeout?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Whether the command may ask the user on our stdin; else it reads nothing, and cannot eat a piped input. */
   readonly interactive?: boolean | undefined;
@@ -98,11 +96,10 @@ async function findProgram(name: string, system: System): Promise<string> {
 
 /** Runs a program without a shell, in a process group that ends with it. @throws Failure, the signal's reason */
 async function run(name: string, file: string, words: readonly string[], options: KeyCommandOptions) {
-  const { system, timeout = 30_000, alarm, signal, interactive = false } = options;
+  const { system, alarm, signal, interactive = false } = options;
   signal?.throwIfAborted();
   const late = new AbortController();
-  const isLate = `was still running after ${formatDuration(timeout)}`;
-  const cancel = alarm(timeout, () => late.abort(commandFailure(name, isLate)));
+  const cancel = alarm(30_000, () => late.abort(commandFailure(name, 'was still running after 30s')));
   let child: ChildProcess | undefined;
   try {
     child = spawn(file, words, {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Failure, labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import {
@@ -19,7 +19,7 @@ import { originOf, refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { headersIn, keyFrom, type Headers, type Secrets } from './secrets.ts';
-import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
+import { changeConfiguration, readConfiguration, type Files } from './configuration.ts';
 
 export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
@@ -141,7 +141,7 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
 }
 
 /** Its host is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
-function secretsIn(credentials: Content, profile: Profile, file: string): Partial<Secrets> {
+function secretsIn(credentials: JsonObject, profile: Profile, file: string): Partial<Secrets> {
   const { entry, origin, api_key, headers: stored } = entryIn(credentials, profile);
   const [headers, own] = [headersIn(stored), originOf(urlOf(profile))];
   if (entry !== undefined && origin !== own) {
@@ -164,9 +164,9 @@ function signInAgain(profile: Profile): string {
 }
 
 /** What is stored beside a profile in the file of credentials, and the fields of it. */
-function entryIn({ keys }: Content, { name }: Pick<Profile, 'name'>) {
+function entryIn({ keys }: JsonObject, { name }: Pick<Profile, 'name'>) {
   const entry = isObject(keys) && Object.hasOwn(keys, name) ? keys[name] : undefined;
-  const { origin, api_key, headers }: Content = isObject(entry) ? entry : {};
+  const { origin, api_key, headers }: JsonObject = isObject(entry) ? entry : {};
   return { entry, origin, api_key, headers };
 }
 
@@ -186,7 +186,7 @@ function mapOf(value: unknown): Map<string, unknown> {
   return new Map(isObject(value) ? Object.entries(value) : []);
 }
 
-function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
+function defaultsIn(config: JsonObject): Readonly<Partial<Record<Kind, string>>> {
   return Object.fromEntries([...mapOf(config['defaults'])].filter(([, name]) => typeof name === 'string'));
 }
 
@@ -200,7 +200,7 @@ export function parseProfile(name: string, stored: unknown): Profile {
   throw usage('kind is neither licensing nor chat');
 }
 
-function valuesIn<const T extends Fields>(stored: Content, fields: T): Values<T> {
+function valuesIn<const T extends Fields>(stored: JsonObject, fields: T): Values<T> {
   return valuesOf(fields, (name, field) => {
     const value = stored[name];
     return value === undefined && !field.required ? undefined : storedValue(name, field, value);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
 import { readKeyFile } from '../../../src/store/account/secrets.ts';
-import type { Environment } from '../../../src/core/system.ts';
+import type { Alarm, Environment } from '../../../src/core/system.ts';
 import { failureOf, place } from '../place.ts';
 import { needs } from '../../helpers/needs.ts';
 
@@ -164,9 +164,10 @@ test('it does not read what is piped to chatelaine', needs('shell'), async () =>
 });
 
 test('a slow one is reported', needs('shell'), async () => {
-  expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), timeout: 50 }))).toEqual({
+  const alarm: Alarm = (span, ring) => realAlarm(span === 30_000 ? 50 : span, ring);
+  expect(await failureOf(() => runKeyCommand('sleep 60', { ...options(), alarm }))).toEqual({
     kind: 'config',
-    message: "the key command 'sleep' was still running after 50ms",
+    message: "the key command 'sleep' was still running after 30s",
     hint,
   });
 });
