@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nouns } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { flagOf, type Fields } from '../schema/field.ts';
 import { nearest, suggestion } from '../schema/nearest.ts';
@@ -9,18 +9,9 @@ import type { LineParts } from './spellings.ts';
 /** The words of a line without the word `help`, which is the option of that name. */
 export function withoutHelpWord(words: readonly string[]): { words: readonly string[]; isHelp: boolean } {
   const [first = '', second, ...rest] = words;
-  if (first === 'help') return { words: inFull(words.slice(1)), isHelp: true };
+  if (first === 'help') return { words: words.slice(1), isHelp: true };
   const isHelp = second === 'help' && nounNamed(first) !== undefined;
   return { words: isHelp ? [first, ...rest] : words, isHelp };
-}
-
-/** Words that mean one command are its name: `retire` is `license retire`, `delete topic` is `topic delete`. */
-function inFull(words: readonly string[]): readonly string[] {
-  const [first = ''] = words;
-  if (words.length === 1 && nounNamed(first) !== undefined) return words;
-  const isMeant = ({ name }: CommandEntry): boolean => words.every((word) => name.split(' ').includes(word));
-  const [meant, ...more] = words.length === 0 ? [] : commandTable.filter(isMeant);
-  return meant === undefined || more.length > 0 ? words : meant.name.split(' ');
 }
 
 /** The noun of a word in either number: `topics` is `topic`. */

@@ -8,15 +8,16 @@ import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Invocation, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
+import { formatDuration } from '../core/duration.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory, RunLedgers, runNames } from '../jobs/license/run-ledgers.ts';
 import { checkingPlaces } from '../jobs/messages/places.ts';
+import type { Progress } from '../jobs/work/work-messages.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import { openAccounts } from './accounts.ts';
 import { Connections } from './connections.ts';
 import { isInteractive, readBytes, readInputText } from './input.ts';
-import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
 
@@ -176,6 +177,53 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
       isShown: () => host.stdout.isTTY === true,
       ask: async (question: string) => (await prompt()).line(placed(question)),
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
+    },
+  };
+}
+
+const redrawEvery = 100;
+const lineEvery = 5000;
+
+type ProgressParts = Pick<RunParts, 'host' | 'messages'> & { readonly options: Pick<RunParts['options'], 'output'> };
+
+/** A redrawn line on a terminal, elsewhere a line every 5 s and a last one. */
+export function openProgress({ host, options, messages }: ProgressParts, label: string, total: number): Progress {
+  const { stdout, stderr, clock } = host;
+  const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
+  // Rows that come one by one on the same terminal are progress enough.
+  const rowsAreShown = stdout.isTTY === true && options.output !== undefined && options.output !== 'table';
+  if (total === 0 || rowsAreShown) return { step: () => undefined, upTo: () => undefined, end: () => undefined };
+  const started = clock.now();
+  let last = started;
+  let done = 0;
+  let lastCount: number | undefined;
+
+  const text = (): string => {
+    const elapsed = Math.max(1, clock.now() - started);
+    const rate = (done * 1000) / elapsed;
+    // Before that, the rate says nothing of the rest.
+    const isSound = elapsed >= 5000 && done >= total * 0.03 && done < total;
+    const remaining = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
+    return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${remaining}`;
+  };
+  const upTo = (count: number): void => {
+    done = Math.min(count, total);
+    const now = clock.now();
+    if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
+    last = now;
+    lastCount = done;
+    // A line that wraps could not be taken back; a terminal may have no width.
+    if (isTerminal) messages.status(text().slice(0, (stderr.columns || 80) - 1));
+    else messages.say(text());
+  };
+  return {
+    step: () => upTo(done + 1),
+    upTo,
+    end() {
+      if (isTerminal) messages.status(undefined);
+      // The last line that stays is the true one.
+      else if (lastCount !== undefined && lastCount !== done) messages.say(text());
+      lastCount = undefined;
     },
   };
 }

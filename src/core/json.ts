@@ -66,7 +66,6 @@ export function isTooDeep(text: string): boolean {
 export const sign = {
   quote: 0x22,
   backslash: 0x5c,
-  comma: 0x2c,
   open: 0x5b,
   close: 0x5d,
   openObject: 0x7b,

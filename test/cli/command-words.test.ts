@@ -19,9 +19,7 @@ test.each([
   ['license help', 'license --help'],
   ['license help create', 'license create --help'],
   ['help', '--help'],
-  ['help retire', 'license retire --help'],
-  ['help delete topic', 'topic delete --help'],
-  ['help pull archive', 'archive pull --help'],
+  ['help license create', 'license create --help'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { openMessages, openRedactor } from '../../src/cli/messages.ts';
 import { observer } from '../../src/cli/trace.ts';
-import { openProgress } from '../../src/cli/progress.ts';
+import { openProgress } from '../../src/cli/session.ts';
 import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';

@@ -51,15 +51,12 @@ function unquoted(word: string): string {
 export function answerFor(shell: string, { kind, offers }: Completion, kept: number): string {
   const lines = offers.map(({ word, text }) => {
     if (shell === 'bash') return word.slice(kept);
-    const meaning = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
     // A colon ends the word for zsh.
     const [offered, separator] = shell === 'zsh' ? [word.replaceAll(':', '\\:'), ':'] : [word, '\t'];
-    return meaning === '' ? offered : `${offered}${separator}${meaning}`;
+    return text === '' ? offered : `${offered}${separator}${text}`;
   });
   return [kind, ...lines, ''].join('\n');
 }
-
-const longest = 72;
 
 /** The names of the stored profiles; none where their file cannot be read. */
 function profileNames(): readonly string[] {
