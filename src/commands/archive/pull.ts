@@ -3,7 +3,6 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, type Puller } from '../../jobs/archive/pull-order.ts';
-import { countChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../schema/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
@@ -150,21 +149,8 @@ async function baseOf(folders: readonly string[], values: PullValues, context: P
 const mostWait = 600_000;
 
 /** `unkept`: attached files of an archive that keeps none. */
-async function pullFolder(
-  {
-    folder,
-    both,
-    recheck = false,
-    files,
-    max_file_size,
-    all_channels: isOfAll = false,
-    adopt: _,
-    ...values
-  }: PullValues,
-  context: PullContext,
-  { puller, facts, search }: PullBase,
-) {
-  const { raw_content, ...typed } = values;
+async function pullFolder(values: PullValues, context: PullContext, { puller, facts, search }: PullBase) {
+  const { folder, both, raw_content, recheck = false, files, max_file_size, all_channels, adopt: _, ...typed } = values;
   let selection: MessageSelection | undefined;
   const order = {
     ...puller,
@@ -179,14 +165,20 @@ async function pullFolder(
   const waiting = (holder: string): void => context.say(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
-    const parts = { ...context, ...context.clock, ...context.record, search, isOfAll, isRecheck: recheck };
+    const parts = {
+      ...context,
+      ...context.clock,
+      ...context.record,
+      search,
+      isOfAll: all_channels === true,
+      isRecheck: recheck,
+    };
     const { added, rechecked } = await pullArchive(chat, archive, order, parts);
-    const changes = rechecked && countChanges(rechecked, context);
     const limits = { which: recheck ? 'all' : 'changed', maxFileSize: maxFileBytes(max_file_size) } as const;
     const kept = await keepFiles(chat, archive, limits, parts);
     if (archive.head?.history_limited) context.warn(limitedHistory);
     const unkept = archive.head?.files ? 0 : kept.files;
-    return { folder, messages: countMessages(archive), added, ...changes, ...kept, unkept };
+    return { folder, messages: countMessages(archive), added, ...rechecked, ...kept, unkept };
   } catch (cause) {
     throw await withNearNames(cause, selection?.narrow ?? [], chat);
   } finally {

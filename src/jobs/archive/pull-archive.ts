@@ -18,7 +18,6 @@ import { Recheck, type RecheckParts } from './recheck-archive.ts';
 import { lookAtSelection } from './visibility.ts';
 
 interface PullRun extends RecheckParts {
-  warn(text: string): void;
   readonly isRecheck: boolean;
   /** Whether it is one of all channels, some of which may not have what is selected. */
   readonly isOfAll: boolean;

@@ -8,21 +8,14 @@ import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
 import { hasId, partsAmong, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
-import type { WorkMessages } from '../work/work-messages.ts';
 import { markdownOf } from './message-forms.ts';
 import { countPlaces, reasons } from './visibility.ts';
 
 export interface RecheckParts {
   now(): Milliseconds;
+  note(text: string): void;
+  warn(text: string): void;
   readonly search: PrivateSearch;
-}
-
-/** What a recheck recorded, and how many messages are no longer visible, those that were known to be gone included. */
-export interface Rechecked {
-  readonly changes: readonly ArchiveChange[];
-  readonly gone: Readonly<Record<ReasonGone, number>>;
-  /** Private channels in which some of these were not looked for. */
-  readonly unsearched: number;
 }
 
 /** A message's last version, and why it is gone. */
@@ -71,8 +64,11 @@ export class Recheck {
     await this.#record(changes);
   }
 
-  /** Searches what the selection did not show: in its channel, all public ones, what was received, private ones. */
-  async finish(): Promise<Rechecked> {
+  /**
+   * Searches what the selection did not show: in its channel, all public ones, what was received, private ones. Says
+   * what is no longer visible, and returns how much of it and of other changes it saw for the first time.
+   */
+  async finish() {
     const query = { ...this.#head.selection.form, ...markdownOf(this.#form) };
     const reasonOf = reasons(this.#chat);
     const gone = new Map<number, { readonly why: ReasonGone; readonly isNew: boolean }>();
@@ -102,7 +98,11 @@ export class Recheck {
     await this.#record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
     const counts: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
     for (const [, { why }] of left) counts[why] += 1;
-    return { changes: this.#changes, gone: counts, unsearched };
+    sayGone(counts, unsearched, this.#parts);
+    const moved = countPlaces(this.#changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
+    if (moved !== '') this.#parts.note(`moved to ${moved}`);
+    const count = (kind: string): number => this.#changes.filter(({ change }) => change === kind).length;
+    return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
   }
 
   #time(): string {
@@ -132,11 +132,12 @@ export class Recheck {
   }
 }
 
-/** Says what is no longer visible, and counts what a recheck saw for the first time. */
-export function countChanges(
-  { changes, gone, unsearched }: Rechecked,
-  { note, warn }: Pick<WorkMessages, 'note' | 'warn'>,
-) {
+/** What was known to be gone counts too. `unsearched`: private channels in which some of it was not looked for. */
+export function sayGone(
+  gone: Readonly<Record<ReasonGone, number>>,
+  unsearched: number,
+  { note, warn }: Pick<RecheckParts, 'note' | 'warn'>,
+): void {
   for (const [why, say, words] of [
     ['limit', warn, 'no longer visible: the plan of the organization hides messages of their age'],
     ['no-access', warn, 'no longer visible, nor is anything else of their channels'],
@@ -148,10 +149,6 @@ export function countChanges(
     warn(
       `messages that are no longer visible were not searched for in ${unsearched} private channels: too many requests`,
     );
-  const moved = countPlaces(changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
-  if (moved !== '') note(`moved to ${moved}`);
-  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
-  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
 }
 
 /** What is otherwise than the archive has it of a message that is shown. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { countChanges, type Rechecked } from '../../../src/jobs/archive/recheck-archive.ts';
+import { sayGone } from '../../../src/jobs/archive/recheck-archive.ts';
 
-const nothing: Rechecked = { changes: [], gone: { limit: 0, 'no-access': 0, account: 0, unknown: 0 }, unsearched: 0 };
-const gone = (why: keyof Rechecked['gone'], count: number) => ({ gone: { ...nothing.gone, [why]: count } });
+const nothing = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
+const gone = (why: keyof typeof nothing, count: number) => ({ gone: { ...nothing, [why]: count } });
 
-test.each<[string, Partial<Rechecked>, readonly string[]]>([
+test.each<[string, { readonly gone?: typeof nothing; readonly unsearched?: number }, readonly string[]]>([
   ['nothing', {}, []],
   [
     'what a limit hides',
@@ -35,7 +35,7 @@ test.each<[string, Partial<Rechecked>, readonly string[]]>([
   const said: string[] = [];
   const say = (kind: string) => (text: string) => void said.push(`${kind}: ${text}`);
 
-  countChanges({ ...nothing, ...found }, { note: say('note'), warn: say('warning') });
+  sayGone(found.gone ?? nothing, found.unsearched ?? 0, { note: say('note'), warn: say('warning') });
 
   expect(said).toEqual(lines);
 });
