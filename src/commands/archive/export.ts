@@ -1,13 +1,12 @@
 import { dirname } from 'node:path';
+import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   allMessages,
-  channelNames,
   chooseMessages,
   matches,
   recordedPlaces,
-  type ChannelNames,
   type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
 import { countPlaces } from '../../jobs/archive/visibility.ts';
@@ -21,7 +20,7 @@ import {
   streamed,
   takesPages,
 } from '../../jobs/archive/export-document.ts';
-import { writePages, type CopiedFile } from '../../jobs/archive/write-pages.ts';
+import { writePages } from '../../jobs/archive/write-pages.ts';
 import { idsOf } from '../../jobs/topic/near.ts';
 import { documentFormats } from '../../output/messages/documents.ts';
 import { alternatives, flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
@@ -29,9 +28,7 @@ import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { narrowOperators, narrowTerm, readName } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
-import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import type { KeptFile } from '../../store/archive/kept-file.ts';
 import { hasId } from '../../store/archive/part.ts';
 import { command } from '../command.ts';
 import { rangeOptions } from '../messages/selection.ts';
@@ -93,18 +90,15 @@ export default command({
   dryRun: ['rows'],
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
-    const { options, say, note, warn, signal } = context;
+    const { options, say, warn, signal } = context;
     if (options.typed?.has('fields') && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const [{ head }] = archives;
     const form = formFor(output, raw_content, archives);
-    const all = () => allMessages(archives, form, signal);
-    const names = typed.channel ? await channelNames(all()) : new Map<unknown, never>();
-    const isChosen = await readChoice(typed, head, all(), names, context);
-    const { chosen, repeated } = await chooseMessages(archives, form, isChosen, signal);
+    const isChosen = await readChoice(typed, head, allMessages(archives, form, signal), context);
+    const chosen = await chooseMessages(archives, form, isChosen, signal);
     const count = countOf(chosen);
-    if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
     if (typed.channel ?? typed.topic) warnOfMoves(chosen, warn);
     if (count === 0) warn('no archived message matches');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
@@ -114,16 +108,10 @@ export default command({
     }
     const exported = { form, signal };
     if (isSite) {
-      const copied = new Map<string, CopiedFile>();
-      const copy = ({ folder: from }: Archive, kept: KeptFile): string => {
-        copied.set(kept.file, { from, kept });
-        return kept.file;
-      };
-      const fileAt = copies === false ? besideArchive(to) : copy;
-      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, fileAt, placeOf);
-      const written = await writePages(to, chosen, exported, headWith, copied);
-      const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
-      say(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
+      const attached = copies === false ? 'in the archives' : 'copied';
+      const written = await writePages(to, chosen, head, exported, attached);
+      const files = written.files === 0 ? '' : `, attached files: ${written.files}`;
+      say(`${to} is written: index.html and ${quantity(written.pages, 'page')}${files}`);
       return;
     }
     const page = headOf(head, chosen, besideArchive(to === undefined ? '.' : dirname(to)));
@@ -155,16 +143,19 @@ async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   messages: AsyncIterable<JsonObject>,
-  channels: ChannelNames,
   context: TimeParts,
 ): Promise<((message: JsonObject) => boolean) | undefined> {
   const people = (typed.sender ?? []).map((text) => (text === 'me' ? account : text));
   const called = people.filter((text) => typeof readName(text) === 'string');
-  // A user is meant by each name and address that a message has.
+  // A user is meant by each name and address that a message has, and a channel by each of its names.
   const senders = new Map<string, JsonObject>();
-  if (called.length > 0)
-    for await (const { sender_id: user_id, sender_full_name: full_name, sender_email: email } of messages)
+  const channels = new Map<unknown, Set<unknown>>();
+  if ((typed.channel ?? called).length > 0)
+    for await (const { sender_id: user_id, stream_id, display_recipient, ...sender } of messages) {
+      const { sender_full_name: full_name, sender_email: email } = sender;
       senders.set(`${String(user_id)} ${String(full_name)} ${String(email)}`, { user_id, full_name, email });
+      channels.set(stream_id, (channels.get(stream_id) ?? new Set()).add(display_recipient));
+    }
   const users = idsOf(called, [...senders.values()], context.note);
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = [

@@ -21,16 +21,6 @@ export async function* allMessages(archives: readonly Archive[], form: ArchiveFo
       for await (const { message } of heeding(signal, (await readPart(folder, part, form)).messages)) yield message;
 }
 
-/** By the id of a channel, each name that its messages have. */
-export type ChannelNames = ReadonlyMap<unknown, ReadonlySet<string>>;
-
-export async function channelNames(messages: AsyncIterable<JsonObject>): Promise<ChannelNames> {
-  const channels = new Map<unknown, Set<string>>();
-  for await (const { stream_id, display_recipient: name } of messages)
-    if (typeof name === 'string') channels.set(stream_id, (channels.get(stream_id) ?? new Set()).add(name));
-  return channels;
-}
-
 /**
  * All messages, or the chosen ones alone, but all of a damaged part, where the export ends; one of several archives is
  * in the last of them. @throws as `isChosen`
@@ -40,10 +30,9 @@ export async function chooseMessages(
   form: ArchiveForm,
   isChosen: ((message: JsonObject) => boolean) | undefined,
   signal: AbortSignal,
-): Promise<{ readonly chosen: readonly ChosenArchive[]; readonly repeated: number }> {
+): Promise<readonly ChosenArchive[]> {
   const chosen: ChosenArchive[] = [];
   const seen = new Set<number>();
-  let repeated = 0;
   for (const archive of archives.toReversed()) {
     const places = recordedPlaces(archive.changes);
     const ids: number[] = [];
@@ -56,10 +45,9 @@ export async function chooseMessages(
     }
     const own = ids.filter((id) => !seen.has(id)).sort((one, other) => one - other);
     for (const id of own) seen.add(id);
-    repeated += ids.length - own.length;
     chosen.unshift({ ...archive, ids: own });
   }
-  return { chosen, repeated };
+  return chosen;
 }
 
 /** Where rechecks found messages that were moved: a channel or topic that is chosen means this place. */
@@ -118,8 +106,15 @@ async function* heeding(signal: AbortSignal, messages: readonly ReadMessage[]) {
   }
 }
 
-/** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, channels: ChannelNames) {
+/**
+ * Whether a message matches a term. `channels`: by the id of a channel, each name that its messages have.
+ * @throws Failure usage for a term that an archive cannot tell
+ */
+export function matches(
+  message: JsonObject,
+  { operator, operand, negated }: NarrowTerm,
+  channels: ReadonlyMap<unknown, ReadonlySet<unknown>>,
+) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
     channel: [stream_id, display_recipient, ...(channels.get(stream_id) ?? [])],

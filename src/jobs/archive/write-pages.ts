@@ -4,12 +4,14 @@ import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { generator, indexPage, type PageConversation, type PageHead } from '../../output/messages/page-shell.ts';
+import type { Archive } from '../../store/archive/archive.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { documentsIn, makeSharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
 import { hasId } from '../../store/archive/part.ts';
 import { remove } from '../../store/disk/files.ts';
 import type { ChosenArchive } from './archived-messages.ts';
-import { rowsOf, type ExportedForm } from './export-document.ts';
+import { besideArchive, headOf, rowsOf, type ExportedForm } from './export-document.ts';
 
 /** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
 const pageMessages = 2000;
@@ -21,35 +23,34 @@ interface PageFile extends ChosenArchive {
 
 const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
 
-/** An attached file, and the folder of its archive. */
-export interface CopiedFile {
-  readonly from: string;
-  readonly kept: KeptFile;
-}
-
 /**
- * Writes pages, attached files, and index.html last, and removes what an earlier export left beyond these. `headOf`
- * gives the head of a page, whose links lead where `placeOf` says, and puts the files that it links to into `files`, by
- * the name that each has in the folder. Returns the number of pages. @throws Failure usage for a folder with other
- * files; incomplete for damage, and whatever fails after the first page; config, unavailable; the signal's reason
+ * Writes pages, the attached files that they link to, unless these stay in the archives, and index.html last, and
+ * removes what an earlier export left beyond these. Returns how many pages and files it wrote. @throws Failure usage for
+ * a folder with other files; incomplete for damage, and whatever fails after the first page; config, unavailable; the
+ * signal's reason
  */
 export async function writePages(
   folder: string,
   archives: readonly ChosenArchive[],
+  head: ArchiveHead,
   exported: ExportedForm,
-  headOf: (placeOf: (id: number) => string) => PageHead,
-  files: ReadonlyMap<string, CopiedFile>,
-): Promise<number> {
+  attached: 'copied' | 'in the archives',
+) {
   const earlier = await documentsIn(folder, ownPages);
   await makeSharedFolder(folder);
   // A folder without it is not yet whole.
   await remove(join(folder, 'index.html'));
   const pages = pagesOf(archives);
   const conversations = new Map<string, Iterable<PageConversation>>();
-  const head = headOf((id) => placeOf(pages, undefined, id));
+  const files = new Map<string, { readonly from: string; readonly kept: KeptFile }>();
+  const copy = ({ folder: from }: Archive, kept: KeptFile): string => {
+    files.set(kept.file, { from, kept });
+    return kept.file;
+  };
+  const fileAt = attached === 'copied' ? copy : besideArchive(folder);
   for (const [index, page] of pages.entries()) {
-    const own = { ...headOf((id) => placeOf(pages, page, id)), pages: neighbours(pages, index) };
-    const form = await pageForm(own);
+    const own = headOf(head, archives, fileAt, (id) => placeOf(pages, page, id));
+    const form = await pageForm({ ...own, pages: neighbours(pages, index) });
     await writeTextFile(join(folder, page.file), rowsOf([page], exported, form)).catch((cause: unknown) => {
       throw index > 0 ? incompleteWith(`${index} of ${pages.length} pages are written`, cause) : cause;
     });
@@ -61,14 +62,14 @@ export async function writePages(
     const problem = await copyKept(from, kept, join(folder, name));
     if (problem !== undefined) damaged.push(`${join(from, kept.file)}: ${problem}`);
   }
-  await writeTextFile(join(folder, 'index.html'), [indexPage(head, conversations)]);
+  await writeTextFile(join(folder, 'index.html'), [indexPage(headOf(head, archives, fileAt), conversations)]);
   const own = new Set(['index.html', ...pages.map(({ file }) => file), ...files.keys()]);
   for (const name of earlier) if (!own.has(name)) await remove(join(folder, name));
   if (damaged.length > 0)
     throw new Failure('incomplete', `not copied: ${damaged.join('; ')}`, {
       hint: 'archive verify says how to repair it.',
     });
-  return pages.length;
+  return { pages: pages.length, files: files.size };
 }
 
 function pagesOf(archives: readonly ChosenArchive[]): PageFile[] {
@@ -82,8 +83,8 @@ function pagesOf(archives: readonly ChosenArchive[]): PageFile[] {
 }
 
 /** Where a message of the archives is, seen from a page. */
-function placeOf(pages: readonly PageFile[], from: PageFile | undefined, id: number): string {
-  const page = from && hasId(from.ids, id) ? from : pages.find(({ ids }) => hasId(ids, id));
+function placeOf(pages: readonly PageFile[], from: PageFile, id: number): string {
+  const page = hasId(from.ids, id) ? from : pages.find(({ ids }) => hasId(ids, id));
   return page === undefined || page === from ? `#m${id}` : `${page.file}#m${id}`;
 }
 
