@@ -44,7 +44,7 @@ export class TopicPurge {
   #isSample = false;
   /** Where messages that left the topic were found. */
   readonly #places = new Set<string>();
-  #shown: { readonly label: string; readonly line: Progress } | undefined;
+  #progress: Progress | undefined;
 
   constructor(run: PurgeRun, survey: TopicSurvey, maxMessages: number) {
     [this.#run, this.survey, this.#maxMessages] = [run, survey, maxMessages];
@@ -63,7 +63,10 @@ export class TopicPurge {
   /** Archives the messages, in full before the first call, or what an interrupted purge lacks of them. */
   async begin(): Promise<void> {
     if (this.#run.place.root === undefined) return;
-    this.archive = await PurgeArchive.open(this.#run, this.survey, (count) => this.#show('archived', count));
+    const progress = this.#run.progress('archived', this.survey.ids.length);
+    this.archive = await PurgeArchive.open(this.#run, this.survey, (count) => progress.upTo(count)).finally(() =>
+      progress.end(),
+    );
     this.#state = fold.after(this.archive.known(), { survey: this.survey.ids });
   }
 
@@ -72,6 +75,7 @@ export class TopicPurge {
    * at: nothing of it was confirmed. @throws Failure, after which the purge is left open
    */
   async run(): Promise<void> {
+    this.#progress = this.#run.progress('deleted', this.survey.ids.length);
     try {
       await this.#deleteAll();
       await this.#findElsewhere();
@@ -85,7 +89,7 @@ export class TopicPurge {
       if (isAnswering && !this.#run.signal.aborted) await this.#findElsewhere().catch(() => undefined);
       throw cause;
     } finally {
-      this.#shown?.line.end();
+      this.#progress.end();
     }
   }
 
@@ -169,7 +173,7 @@ export class TopicPurge {
     const ids = pages.flat();
     const step = fold.lookStep(before, time, from, ids);
     this.#state = fold.after(before, step);
-    this.#show('deleted', this.survey.ids.length - fold.leftIn(this.#state));
+    this.#progress?.upTo(this.survey.ids.length - fold.leftIn(this.#state));
     return { ids, unkept, pages: pages.length, step, before };
   }
 
@@ -235,14 +239,5 @@ export class TopicPurge {
     this.missing = missing;
     this.#isSample = asked === 'sample';
     this.found(found, asked);
-  }
-
-  /** The time of a line of progress counts from its first number on. */
-  #show(label: string, count: number): void {
-    if (this.#shown?.label !== label) {
-      this.#shown?.line.end();
-      this.#shown = { label, line: this.#run.progress(label, this.survey.ids.length) };
-    }
-    this.#shown.line.upTo(count);
   }
 }
