@@ -1,17 +1,17 @@
 // The archive of a purge, in a folder of its own: what a look showed is in it, and read back, before a call deletes it.
 // In its purge.ndjson the same command continues an interrupted purge.
 import { resolve } from 'node:path';
-import { RawMessage } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
+import { writeJson, type JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { problemsOf, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { readPurge, type ArchiveChange, type PurgeRecord, type PurgeStep } from '../../store/archive/line-file.ts';
 import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts';
-import { archiveForms, readPart, type ArchivedMessage } from '../../store/archive/part.ts';
+import { archiveForms, readPart } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/message-forms.ts';
@@ -82,7 +82,7 @@ export class PurgeArchive {
 
   /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
   lacks(message: RawMessage): boolean {
-    return versionOf(message) !== this.#versions.get(message.id);
+    return versionOf(message.parse()) !== this.#versions.get(message.id);
   }
 
   /** Those messages of the topic, ascending, that it lacks. */
@@ -100,7 +100,7 @@ export class PurgeArchive {
         if (page.every(isHeld)) await this.#recordEdited([...rendered, ...source]);
         else if (source.length > 0) await this.#checkPart(await this.#archive.add(forms));
         // One that is gone meanwhile is in no form.
-        for (const message of source) this.#versions.set(message.id, versionOf(message));
+        for (const message of source) this.#versions.set(message.id, versionOf(message.parse()));
       }
     await this.#keepFiles();
   }
@@ -220,9 +220,8 @@ async function readWhole(folder: string): Promise<Archive> {
 const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
 
 /** Tells the versions of a message's source apart; two edits of one second have one time. */
-function versionOf(message: RawMessage | ArchivedMessage): string {
-  const shown = message instanceof RawMessage ? message.parse() : message;
-  return hashOf(Buffer.from(writeJson(versionParts.map((name) => shown[name]))));
+function versionOf(message: JsonObject): string {
+  return hashOf(Buffer.from(writeJson(versionParts.map((name) => message[name]))));
 }
 
 function damaged(folder: string, problem: string): Failure {

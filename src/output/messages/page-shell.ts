@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { foldName } from '../../schema/topic.ts';
 import type { MessageFields } from './message-parts.ts';
-import { styleSheet } from './page-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
 export interface PageHead {
@@ -106,3 +105,52 @@ export function escaped(text: string): string {
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
+
+/** The policy of a page allows exactly this, by its hash, and no script. */
+const styleSheet = `
+:root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --back: #16181c; --text: #e3e5e8; --faint: #9aa0aa; --line: #32363d; --box: #20242a; --link: #8ab4f8; --mark: #5c4a00; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 52rem; padding: 1rem; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+a { color: var(--link); }
+header.page h1 { font-size: 1.4rem; margin: 0 0 .3rem; }
+header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; }
+.warning { border-left: 4px solid #d97706; padding: .3rem .7rem; background: var(--box); }
+h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
+h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; white-space: nowrap; }
+article { padding: .5rem .3rem .1rem; border-radius: .4rem; }
+article:target { background: var(--mark); }
+.by { overflow-wrap: anywhere; } .by time, .by span, .by a { color: var(--faint); font-size: .85rem; margin-left: .5rem; }
+.by a { text-decoration: none; } .by a:hover { text-decoration: underline; }
+.content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; } .content time { background: var(--box); border-radius: .2rem; padding: 0 .25rem; white-space: nowrap; }
+.content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
+.content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
+.source { white-space: pre-wrap; margin: .1rem 0; font: inherit; }
+pre { margin: .4rem 0; overflow-x: auto; padding: .6rem; background: var(--box); border-radius: .4rem; font: .9rem/1.4 ui-monospace, monospace; }
+code { font-family: ui-monospace, monospace; font-size: .92em; background: var(--box); border-radius: .2rem; padding: 0 .2rem; } pre code { padding: 0; }
+blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid var(--line); color: var(--faint); }
+table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; }
+.right { text-align: right; }
+.user-mention, .user-group-mention, .topic-mention, .highlight { background: var(--mark); border-radius: .2rem; padding: 0 .15rem; }
+details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
+a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
+.action { font-style: italic; }
+.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
+math[display=block] { margin: .5rem 0; overflow-x: auto; }
+.index { width: 100%; } .index :is(th, td) { border: 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .index .days { color: var(--faint); font-size: .9rem; } .days time { white-space: nowrap; } .index .right { width: 6rem; overflow-wrap: normal; } .index .days, .index th:last-child { width: 14rem; }
+.reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
+nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
+@media (max-width: 30rem) {
+  nav ul { columns: 1; } body { padding: .7rem; } h2 small { display: block; margin: 0; }
+  .by a[rel] { font-size: 0; } .by a[rel]::after { content: '\\2197'; font-size: .85rem; }
+  .index .right { width: 4.5rem; } .index .days, .index th:last-child { width: 6.5rem; }
+}
+@media print {
+  :root { color-scheme: light; }
+  nav.pages, .by a[rel] { display: none; } body { max-width: none; padding: 0; } article { break-inside: avoid; } h2 { break-after: avoid; } a { color: inherit; } pre { white-space: pre-wrap; }
+  h2, pre, code, .content time { print-color-adjust: exact; }
+}
+@media print { details::details-content { content-visibility: visible; } }
+`;

@@ -55,12 +55,8 @@ export const manifestFile = 'archive.json';
 export const archiveVersion = 1;
 export const noState: ArchiveState = { complete: false, lists: {}, seen: {} };
 
-export type ManifestRead =
-  | { readonly manifest: Manifest; readonly problem?: undefined }
-  | { readonly manifest?: undefined; readonly problem: string };
-
 /** Undefined where there is none. @throws Failure config where it cannot be read, or is of a later version */
-export async function readManifest(folder: string): Promise<ManifestRead | undefined> {
+export async function readManifest(folder: string) {
   const path = join(folder, manifestFile);
   const bytes = await readBytes(path);
   if (!bytes) return undefined;
