@@ -25,9 +25,9 @@ const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
 
 /**
  * Writes pages, the attached files that they link to, unless these stay in the archives, and index.html last, and
- * removes what an earlier export left beyond these. Returns how many pages and files it wrote. @throws Failure usage for
- * a folder with other files; incomplete for damage, and whatever fails after the first page; config, unavailable; the
- * signal's reason
+ * removes what an earlier export left beyond these. Returns how many pages and files it wrote.
+ * @throws Failure usage for a folder with other files; incomplete for damage, and whatever fails after the first page;
+ * config, unavailable; the signal's reason
  */
 export async function writePages(
   folder: string,
