@@ -111,22 +111,18 @@ export async function inPlaceOf(
 ): Promise<Profile> {
   const isGiven = ca_file !== undefined && typed?.has('ca_file');
   const candidate = isGiven ? { ...given, ca_file: ca_file && resolve(ca_file) } : given;
-  const profile = profiles().check(withoutEmpty(candidate));
-  const stored = await profiles().find(profile.name);
-  let merged = profile;
-  if (stored?.kind === profile.kind) {
-    const { key_command: _, allow_http, ...reused } = stored;
-    // Consent to plain http is given for one server: it is not kept for another.
-    const consent = urlOf({ ...reused }) === urlOf(profile) && { allow_http };
-    merged = profiles().check(withoutEmpty({ ...reused, ...consent, ...candidate }));
-  }
-  profiles().refuseExposed(merged);
-  if (!stored) return profile;
-  if (accountOf(stored) !== accountOf(profile))
+  const stored = await profiles().find(given.name);
+  const { key_command: _, allow_http, ...reused }: Partial<Profile> = stored?.kind === given.kind ? stored : {};
+  const merged = profiles().check(withoutEmpty({ ...reused, ...candidate }));
+  // Consent to plain http is given for one server: it is not kept for another.
+  const isConsent = stored !== undefined && urlOf(stored) === urlOf(merged);
+  const profile = isConsent ? profiles().check(withoutEmpty({ allow_http, ...merged })) : merged;
+  profiles().refuseExposed(profile);
+  if (stored && accountOf(stored) !== accountOf(profile))
     await confirm(
       `Profile '${profile.name}' is ${accountOf(stored)} (--name NAME keeps both). Replace it with ${accountOf(profile)}?`,
     );
-  return merged;
+  return profile;
 }
 
 function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidateProfile {

@@ -77,10 +77,8 @@ export default command({
       );
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Only the stored profile of that name has what is not typed: another's server must not get the key.
-    const storedValues: JsonObject = stored?.kind === chosen ? { ...stored } : {};
-    const account = namesIn<object>(accountFields[chosen]).map((field) => [field, storedValues[field]] as const);
-    const values = { ...Object.fromEntries(account), ...defined(words), key_command };
-    const profile = await inPlaceOf(candidateOf(chosen, name, values), context);
+    if (stored?.kind !== chosen) refuseIncomplete(chosen, words);
+    const profile = await inPlaceOf(candidateOf(chosen, name, { ...defined(words), key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
       context.say(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);
@@ -99,10 +97,13 @@ function refuseForeign(kind: Kind, typed: JsonObject): void {
   if (foreign.length > 0) throw usage(`auth login ${kind} does not accept ${flagsOf(foreign).join(', ')}`);
 }
 
-function candidateOf(kind: Kind, name: string | undefined, values: JsonObject): CandidateProfile {
+function refuseIncomplete(kind: Kind, typed: JsonObject): void {
   const account = namesIn(accountFields[kind]);
-  if (account.some((field) => values[field] === undefined))
+  if (account.some((field) => typed[field] === undefined))
     throw usage(`auth login ${kind} needs ${flagsOf(account).join(' and ')}`);
+}
+
+function candidateOf(kind: Kind, name: string | undefined, values: JsonObject): CandidateProfile {
   const usual = kind === 'licensing' ? `app-${String(values['app_code'])}` : hostName(String(values['site']));
   return { ...values, kind, name: name ?? usual };
 }
