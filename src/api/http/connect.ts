@@ -6,7 +6,6 @@ import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { askedBy, askedWait, backoff, beyondWait, longestRateLimit, nextStep, rateLimitWait } from './retry.ts';
 import { endingOf, sentError, TransportError } from './transport-error.ts';
-import type * as Transport from './transport.ts';
 
 /**
  * Every call of both services, repeated by retry.ts. @throws Failure config, unavailable, unknown (an unconfirmed
@@ -137,12 +136,9 @@ function shownHeaders(connection: Connection, headers: Record<string, string>): 
 
 const mostRedirects = 5;
 
-let loading: Promise<typeof Transport> | undefined;
-
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
-  // Loaded once: each `import` resolves the path again.
-  const { exchange } = await (loading ??= import('./transport.ts'));
+  const { exchange } = await import('./transport.ts');
   const timeout = timeoutOf(connection, call);
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
