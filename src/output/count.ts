@@ -79,16 +79,11 @@ function byCount([value, count]: Counts[number], [other, otherCount]: Counts[num
   return otherCount - count || compare(value, other, 1);
 }
 
-/** The start of the local period of a time, or null; times that follow one another are often in one period. */
+/** The start of the local period of a time, or null. */
 function startsOf(unit: Period): (value: unknown) => number | null {
-  let [from, to] = [0, 0];
   return (value) => {
     const time = timeOf(value);
-    if (time >= from && time < to) return from;
-    if (Number.isNaN(time)) return null;
-    from = startOf(time, unit);
-    to = startOfNext(from, unit);
-    return from;
+    return Number.isNaN(time) ? null : startOf(time, unit);
   };
 }
 
