@@ -27,7 +27,7 @@ function isSurface(value: unknown): value is Surface {
   return isObject(value) && ['groups', 'commands', 'options'].every((name) => Array.isArray(value[name]));
 }
 
-/** The words of a line of bash before the cursor, without quotes, and the one at it; undefined behind `>` or `<`. */
+/** The words of a line of bash before the cursor, as typed, and the one at it; undefined behind `>` or `<`. */
 export function readBashLine(line: string) {
   const found = [...line.matchAll(/(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.?)*"?)+/gs)];
   const last = found.at(-1);
@@ -35,16 +35,7 @@ export function readBashLine(line: string) {
   const current = isAtWord ? last[0] : '';
   const before = (isAtWord ? found.slice(0, -1) : found).map(([word]) => word);
   if (/^\d*[<>]/.test(current) || /^\d*[<>]+$/.test(before.at(-1) ?? '')) return undefined;
-  return { words: before.slice(1).map(unquoted), current };
-}
-
-function unquoted(word: string): string {
-  const parts = /'([^']*)'?|"((?:[^"\\]|\\.?)*)"?|\\(.?)/gs;
-  return word.replace(
-    parts,
-    (_part, single?: string, double?: string, escaped = '') =>
-      single ?? double?.replace(/\\(["$`\\])/g, '$1') ?? String(escaped),
-  );
+  return { words: before.slice(1), current };
 }
 
 /** The answer to a script: its first line says what the word can be, each other line is an offer. */

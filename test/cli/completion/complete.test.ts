@@ -88,7 +88,7 @@ describe('a line of bash', () => {
   test.each([
     ['chatelaine ', [], ''],
     ['chatelaine license li', ['license'], 'li'],
-    ['chatelaine license view \'a b\' c\\ d "e \\"f" ', ['license', 'view', 'a b', 'c d', 'e "f'], ''],
+    ['chatelaine license view \'a b\' c\\ d "e \\"f" ', ['license', 'view', "'a b'", 'c\\ d', '"e \\"f"'], ''],
     ['chatelaine license list --output=js', ['license', 'list'], '--output=js'],
     ['chatelaine license view $(touch harm) `id` $HOME ', ['license', 'view', '$(touch', 'harm)', '`id`', '$HOME'], ''],
     [`chatelaine license view 'it'"s a`, ['license', 'view'], `'it'"s a`],
