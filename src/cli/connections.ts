@@ -16,7 +16,7 @@ const bodyLimit = 64 * 1024 * 1024;
 
 const exposed = 'others on the network can read the key and everything else that is sent';
 
-const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false, plan: undefined };
+const nobody = { authorization: undefined, key: undefined, readOnly: false, plan: undefined };
 
 /** What requests to an account's server have besides its key. */
 type Route = Pick<Holder & Profile, 'ca_file' | 'headers'>;
@@ -43,17 +43,13 @@ export class Connections {
 
   /** `sendUnauthenticated`: for the one call that needs no account. */
   chat(credential: ChatCredential) {
-    const sendUnauthenticated = connect({ ...this.#unauthenticated(credential), base: credential.site });
-    return { send: this.#signedIn(credential), sendUnauthenticated };
+    return { send: this.#signedIn(credential), sendUnauthenticated: this.open(credential.site, credential, 'shown') };
   }
 
-  /** Sends without a credential; no body of a response is shown. */
-  open(base: string, account: Route): Send {
-    return connect({ ...this.#unauthenticated(account), base, sealed: true });
-  }
-
-  #unauthenticated(account: Route) {
-    return { ...this.#shared, ...nobody, ...this.#routeOf(account) };
+  /** Sends without a credential; a trace shows the bodies of responses, or hides them. */
+  open(base: string, account: Route, bodies: 'shown' | 'hidden'): Send {
+    const sealed = bodies === 'hidden';
+    return connect({ ...this.#shared, ...nobody, ...this.#routeOf(account), base, sealed });
   }
 
   presume(limits: Required<Pick<RunParts['options'], 'retries' | 'timeout'>>): void {

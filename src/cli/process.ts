@@ -40,7 +40,6 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
 
 /** node:os is loaded where a file of the user is needed. */
 function thisSystem(): System {
-  const ends: (() => void)[] = [];
   return {
     env: process.env,
     platform: process.platform,
@@ -65,13 +64,7 @@ function thisSystem(): System {
     uid: process.getuid?.(),
     pid: process.pid,
     kill: (pid, signal) => void process.kill(pid, signal),
-    // One listener: Node warns of eleven.
-    atExit(work) {
-      if (ends.push(work) > 1) return;
-      process.once('exit', () => {
-        for (const end of ends) end();
-      });
-    },
+    atExit: (work) => void process.once('exit', work),
   };
 }
 

@@ -36,7 +36,7 @@ export function openSession(
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox, aim, async (profile, password, headers) => {
-    const send = connections.open(profile.site, { ...profile, headers });
+    const send = connections.open(profile.site, { ...profile, headers }, 'hidden');
     return running.redactor.watch(await fetchKey(send, profile.email, password));
   });
   const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');

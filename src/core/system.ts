@@ -38,7 +38,7 @@ export interface System {
   readonly pid: number;
   /** process.kill: signal 0 only probes (throws ESRCH, or EPERM for another user's); a negative id means the group. */
   readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
-  /** Calls `work` when the process ends by itself. */
+  /** Calls `work` when the process ends by itself; for few listeners, since Node warns of eleven. */
   readonly atExit: (work: () => void) => void;
 }
 
