@@ -57,7 +57,6 @@ export async function factsFor(
   };
   narrowOf(values, { linked, not, json: values.narrow, facts: { site: linkedSite, meant } });
   const typed = groups.flat();
-  const names = namesAmong(typed);
   const addresses = typed.filter((user) => user.includes('@'));
   const isMe = typed.includes('me');
   const { site, email } =
@@ -65,22 +64,17 @@ export async function factsFor(
   const own = [...(isMe ? ['me'] : []), ...addresses.filter((address) => isSameName(address, email))];
   // An organization that hides addresses knows the account by its id alone.
   const id = own.length > 0 ? (await chat().ownUser())?.['user_id'] : undefined;
-  const listed = async (sought: readonly string[]) => (sought.length > 0 ? ((await chat().users()) ?? []) : []);
-  const people = await listed(names);
-  const users = idsOf(names, people, note);
+  const isAddress = (user: string): boolean => user.includes('@') && !own.includes(user);
+  const mixed = groups.filter((group) => !group.every(isAddress)).flat();
+  // Users who are typed neither by id nor by address, and addresses beside these or beside ids.
+  const sought = [...new Set(mixed)].filter((user) => typeof readName(user) === 'string' && !own.includes(user));
+  const people = sought.length > 0 ? ((await chat().users()) ?? []) : [];
+  const users = idsOf(sought, people, note);
   for (const word of own) users.set(word, typeof id === 'number' ? id : email);
   const isId = (user: string): boolean => typeof (users.get(user) ?? readName(user)) === 'number';
-  const others = groups.filter((group) => group.some(isId)).flatMap((group) => group.filter((user) => !isId(user)));
-  const all = people.length > 0 ? people : await listed(others);
-  for (const [word, found] of idsOf(others, all, note)) users.set(word, found);
-  const lost = others.find((user) => !isId(user));
-  if (lost !== undefined) throw unlistedUser(lost, all);
+  const lost = groups.filter((group) => group.some(isId)).flatMap((group) => group.filter((user) => !isId(user)));
+  if (lost[0] !== undefined) throw unlistedUser(lost[0], people);
   return { site, meant: (some) => some.map((user) => users.get(user) ?? readName(user)) };
-}
-
-/** The users that are typed neither by id nor by address. */
-function namesAmong(typed: readonly string[]): string[] {
-  return [...new Set(typed)].filter((user) => typeof readName(user) === 'string' && !/^$|^me$|@/.test(user));
 }
 
 interface LinkValue {

@@ -15,9 +15,8 @@ const waits: readonly Milliseconds[] = [2000, 7000];
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
   const messages = async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
-    const tests = testsOf(query);
     const strayIn = ({ messages: all }: MessagePage): RawMessage | undefined =>
-      all.find((message) => !tests.every((isOf) => isOf(message)));
+      all.find((message) => !isThere(message, query));
     const read = async (): Promise<MessagePage> => refuseIgnored(await chat.messages(query, limits));
     let page = await read();
     for (const wait of limits?.repeat === 'never' ? [] : waits) {
@@ -67,31 +66,20 @@ export function untrusted(message: string): Failure {
   });
 }
 
-type Test = (message: RawMessage) => boolean;
-
-/** What the messages of a query show of its place; `with` moves the place that the other terms name. */
-function testsOf({ narrow = [], ...form }: MessageQuery): readonly Test[] {
-  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return [];
-  const topics = operandsIn(narrow, 'topic').filter((operand) => typeof operand === 'string');
-  return [...channelsIn(narrow).map(channelTest), ...topics.map((topic) => topicTest(topic.trim(), form))];
-}
-
-function channelTest(channel: number | string): Test {
-  if (typeof channel === 'number')
-    return (message) =>
-      message.read('stream_id') === channel ||
-      ['stream_id', 'display_recipient'].every((name) => message.read(name) === undefined);
-  return (message) => {
-    const name = message.read('display_recipient');
+/** Whether a message is in the place of its query; `with` moves the place that the other terms name. */
+function isThere(message: RawMessage, { narrow = [], allow_empty_topic_name }: MessageQuery): boolean {
+  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return true;
+  const isOfChannel = (channel: number | string): boolean => {
+    const [id, name] = [message.read('stream_id'), message.read('display_recipient')];
+    if (typeof channel === 'number') return id === channel || (id === undefined && name === undefined);
     return name === undefined || (typeof name === 'string' && isSameName(name, channel.trim()));
   };
-}
-
-function topicTest(topic: string, { allow_empty_topic_name }: MessageQuery): Test {
-  // The empty topic is shown under a name of the server's own, or as ''.
-  if (topic === '') return (message) => !allow_empty_topic_name || message.read('subject') === '';
-  return (message) => {
+  const isOfTopic = (topic: unknown): boolean => {
+    if (typeof topic !== 'string') return true;
     const name = message.read('subject');
-    return typeof name !== 'string' || isSameTopic(name.trim(), topic);
+    // The empty topic is shown under a name of the server's own, or as ''.
+    if (topic.trim() === '') return !allow_empty_topic_name || name === '';
+    return typeof name !== 'string' || isSameTopic(name.trim(), topic.trim());
   };
+  return channelsIn(narrow).every(isOfChannel) && operandsIn(narrow, 'topic').every(isOfTopic);
 }
