@@ -96,15 +96,13 @@ export function checkNaming(place: NamedPlace | undefined, naming: Naming, conte
   return topics;
 }
 
-type NamingChat = Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics'>;
-
 /**
  * The topics, and the time before which the last message of each has to be. `root`: where the archives are.
  * @throws Failure usage for an empty file, or a channel that the file names otherwise; not_found; rejected for an
  * archived channel
  */
 export async function namedTopics(
-  chat: NamingChat,
+  chat: ChatApi,
   channel: Channel | undefined,
   topics: readonly string[],
   naming: Naming,
@@ -131,14 +129,14 @@ function namesInFile(file: string, text: string): readonly string[] {
 }
 
 /** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
-async function namesThere(chat: NamingChat, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
+async function namesThere(chat: ChatApi, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
   const isDoubtful = names.some((name) => otherReading(name) !== undefined);
   const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
   return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
 }
 
 async function namesThatMatch(
-  chat: NamingChat,
+  chat: ChatApi,
   channel: Channel,
   { match, confirm, holds = [] }: Naming & { readonly match: readonly string[] },
   before = Infinity,
@@ -196,7 +194,7 @@ export const topicRowFields = {
 
 type TopicRow = Values<typeof topicRowFields>;
 
-async function topicsInRows(chat: NamingChat, file: string, context: RosterParts): Promise<readonly Topic[]> {
+async function topicsInRows(chat: ChatApi, file: string, context: RosterParts): Promise<readonly Topic[]> {
   const rules = {
     fields: topicRowFields,
     column: 'topic_name',
@@ -226,7 +224,7 @@ async function topicsInRows(chat: NamingChat, file: string, context: RosterParts
 }
 
 /** The server deletes nothing in an archived channel. @throws Failure rejected */
-async function refuseArchived(chat: NamingChat, { stream_id, name = String(stream_id) }: Channel): Promise<void> {
+async function refuseArchived(chat: ChatApi, { stream_id, name = String(stream_id) }: Channel): Promise<void> {
   const row = (await chat.archivedChannels())?.find((one) => one['stream_id'] === stream_id);
   if (row?.['is_archived'] !== true) return;
   throw new Failure('rejected', `the channel '${name}' is archived: nothing was archived or deleted`, {

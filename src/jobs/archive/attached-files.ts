@@ -25,11 +25,7 @@ const atOnce = 4;
  * (docs/archive-format.md, Attached files). Returns how many it holds, and those that it lacks. @throws Failure
  * unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
  */
-export async function fetchFiles(
-  chat: Pick<ChatApi, 'upload'>,
-  archive: OpenArchive,
-  { maxFileSize, which, gone }: FileLimits,
-) {
+export async function fetchFiles(chat: ChatApi, archive: OpenArchive, { maxFileSize, which, gone }: FileLimits) {
   const paths = attachedFiles(archive, archive.head?.site ?? '');
   const fresh: RefusedFile[] = [];
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
@@ -76,7 +72,7 @@ async function linksTo({ folder, parts, head }: OpenArchive, paths: readonly Upl
 
 /** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */
 export async function keepFiles(
-  chat: Pick<ChatApi, 'upload'>,
+  chat: ChatApi,
   archive: OpenArchive,
   limits: Pick<FileLimits, 'which' | 'maxFileSize'>,
   { warn, untilWritten }: Pick<WorkMessages, 'warn'> & { untilWritten(finish: () => Promise<void>): void },

@@ -1,5 +1,6 @@
 // A pull brings an archive up to date: it adds, part by part, what the archive lacks of its selection. A recheck reads
 // all of the selection, and compares what the archive holds.
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
@@ -7,13 +8,12 @@ import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { lastIdOf } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
-import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
 import { changedView } from '../messages/places.ts';
 import { operandsIn, type MessageSelection } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf } from './message-forms.ts';
-import { headFor, type PullChat, type PullOrder } from './pull-order.ts';
+import { headFor, type PullOrder } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
 import { lookAtSelection } from './visibility.ts';
 
@@ -29,12 +29,7 @@ interface PullRun extends RecheckParts {
  * disk is full; not_found for a new archive of a channel of which nothing is visible; incomplete where a later page
  * fails
  */
-export async function pullArchive(
-  chat: MessageChat & PullChat,
-  archive: OpenArchive,
-  order: PullOrder,
-  parts: PullRun,
-) {
+export async function pullArchive(chat: ChatApi, archive: OpenArchive, order: PullOrder, parts: PullRun) {
   const head = await headFor(chat, archive, order);
   await checkParts(archive, head, parts.isRecheck ? 'all' : 'changed');
   const last = lastIdOf(archive.parts);
@@ -83,7 +78,7 @@ export async function pullArchive(
 const outOfOrder = 1000;
 
 /** The pages of a selection from shortly before the last archived id. */
-function newPages(chat: MessageChat, { narrow, form, range }: MessageSelection, last: number) {
+function newPages(chat: ChatApi, { narrow, form, range }: MessageSelection, last: number) {
   const start = last - outOfOrder + 1;
   const anchor = start <= 1 ? 'oldest' : String(start);
   return forward(chat, { narrow, ...form }, { anchor, ...(range.kind === 'times' ? within(range) : {}) });

@@ -65,7 +65,7 @@ export interface ChannelFolder {
 }
 
 /** A folder is named `7-general`; the id counts. @throws Failure rejected, usage where the folder is an archive */
-export async function channelFolders(chat: Pick<ChatApi, 'channels'>, folder: string) {
+export async function channelFolders(chat: ChatApi, folder: string) {
   if (await readHead(folder))
     throw usage(`${folder} is an archive of one selection`, 'Name another folder for the archives of all channels.');
   const listed = await chat.channels();

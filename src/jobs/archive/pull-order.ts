@@ -27,10 +27,8 @@ export interface PullOrder extends Puller {
   readonly files?: boolean | undefined;
 }
 
-export type PullChat = Pick<ChatApi, 'level' | 'organization' | 'channels'>;
-
 /** The head of the archive, or of a new one, not yet written. @throws Failure as `refuseOtherOrder` */
-export async function headFor(chat: PullChat, archive: OpenArchive, order: PullOrder) {
+export async function headFor(chat: ChatApi, archive: OpenArchive, order: PullOrder) {
   const old = archive.head;
   if (!old) {
     const { site, account, account_id, options } = order;

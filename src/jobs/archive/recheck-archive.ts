@@ -1,5 +1,6 @@
 // A recheck compares each archived message with what the server shows now, and records what differs
 // (docs/archive-format.md, Changes).
+import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, RawMessage } from '../../api/chat/chat-messages.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
@@ -7,7 +8,7 @@ import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/line-file.ts';
 import { hasId, partsAmong, readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
-import { findMessages, type MessageChat, type PrivateSearch } from '../messages/messages-by-ids.ts';
+import { findMessages, type PrivateSearch } from '../messages/messages-by-ids.ts';
 import { markdownOf } from './message-forms.ts';
 import { countPlaces, reasons } from './visibility.ts';
 
@@ -25,7 +26,7 @@ interface MessageState {
 }
 
 export class Recheck {
-  readonly #chat: MessageChat;
+  readonly #chat: ChatApi;
   readonly #archive: OpenArchive;
   readonly #head: ArchiveHead;
   readonly #parts: RecheckParts;
@@ -36,7 +37,7 @@ export class Recheck {
   /** Archived messages that the server has not shown yet. */
   readonly #missing: Set<number>;
 
-  constructor(chat: MessageChat, archive: OpenArchive, head: ArchiveHead, parts: RecheckParts) {
+  constructor(chat: ChatApi, archive: OpenArchive, head: ArchiveHead, parts: RecheckParts) {
     [this.#chat, this.#archive, this.#head, this.#parts] = [chat, archive, head, parts];
     this.#form = head.forms.includes('source') ? 'source' : 'rendered';
     this.#missing = new Set(archive.parts.flatMap(({ ids }) => ids));

@@ -1,5 +1,5 @@
 // What of a selection the account can see, and why archived messages are no longer shown.
-import type { MessageSource } from '../../api/chat/chat-messages.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -15,7 +15,7 @@ import { channelsIn, operandsIn } from '../../schema/selection.ts';
  * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
  * (docs/apis.md, Limited history). @throws Failure unavailable for an empty answer without its flag
  */
-export async function visibilityOf(chat: MessageSource, narrow: readonly unknown[]) {
+export async function visibilityOf(chat: ChatApi, narrow: readonly unknown[]) {
   const first = async (anchor: string) => {
     const page = await unlessClosed(chat.messages({ narrow, anchor, num_before: 0, num_after: 1 }));
     return { isLimited: page?.history_limited === true, lowest: page && onlyMessage(page, 'found_newest')?.id };
@@ -25,7 +25,7 @@ export async function visibilityOf(chat: MessageSource, narrow: readonly unknown
 }
 
 /** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */
-export function reasons(chat: MessageSource) {
+export function reasons(chat: ChatApi) {
   const known = new Map<string, ReturnType<typeof visibilityOf>>();
   const look = (narrow: readonly unknown[]) => {
     const key = JSON.stringify(narrow);
@@ -47,7 +47,7 @@ export function reasons(chat: MessageSource) {
 
 /** Says which channel or topic is not visible; `isBegun`: to an archive. @throws Failure not_found for a new one */
 export async function lookAtSelection(
-  chat: MessageSource,
+  chat: ChatApi,
   head: ArchiveHead,
   { warn, isBegun, isOfAll }: { warn(text: string): void; readonly isBegun: boolean; readonly isOfAll: boolean },
 ): Promise<void> {
@@ -74,7 +74,7 @@ export async function lookAtSelection(
   }
 }
 
-async function isVisible(chat: MessageSource, narrow: readonly unknown[]): Promise<boolean> {
+async function isVisible(chat: ChatApi, narrow: readonly unknown[]): Promise<boolean> {
   const { isLimited, lowest } = await visibilityOf(chat, narrow);
   return isLimited || lowest !== undefined;
 }

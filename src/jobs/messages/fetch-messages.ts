@@ -8,7 +8,7 @@ import type { Fields } from '../../schema/field.ts';
 import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import type { MessageSelection, Range } from '../../schema/selection.ts';
 import { ahead } from '../work/pool.ts';
-import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
+import { messagesByIds, portions } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import { changedView, refuseIgnored } from './places.ts';
 
@@ -18,7 +18,7 @@ import { changedView, refuseIgnored } from './places.ts';
  * where the server ignored something that was typed
  */
 export async function* fetchMessages(
-  chat: MessageChat,
+  chat: ChatApi,
   selection: MessageSelection,
   { note, warn }: { note(text: string): void; warn(text: string): void },
 ): AsyncGenerator<readonly RawMessage[]> {
@@ -54,7 +54,7 @@ function openRemarks({ form, explicit = [] }: MessageSelection) {
       if (page.view_changed) warnings.add(`${changedView}; run the same command again`);
     },
     /** @throws Failure rejected */
-    async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
+    async end({ level }: ChatApi, warn: (text: string) => void): Promise<void> {
       for (const text of warnings) warn(text);
       if (ignored.size > 0) throw notTaken([...ignored], await level());
     },
@@ -76,7 +76,7 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
  * @throws Failure usage where it takes several; unavailable for an ignored selection
  */
 export async function fetchEnvelope(
-  chat: Pick<ChatApi, 'envelope' | 'level'>,
+  chat: ChatApi,
   selection: MessageSelection,
   warn: (text: string) => void,
 ): Promise<{ readonly body: JsonObject; readonly end: () => Promise<void> }> {
@@ -108,7 +108,7 @@ function requestOf(range: Range, query: MessageQuery): MessageQuery {
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
-export function pagesOf(chat: MessageChat, { narrow, form, range }: MessageSelection) {
+export function pagesOf(chat: ChatApi, { narrow, form, range }: MessageSelection) {
   const query = { narrow, ...form };
   switch (range.kind) {
     case 'newest':

@@ -1,12 +1,9 @@
 // Messages that are known by their ids: those that a person types, and those that left the place where they were.
-import type { MessagePage, MessageQuery, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
-
-/** Requests messages by their ids, or otherwise on an old server. */
-export type MessageChat = MessageSource & Pick<ChatApi, 'level'>;
 
 const idsLevel = messageParameters.message_ids.level;
 
@@ -18,7 +15,7 @@ const mostNamed = 20;
  * the end, naming missing ids, unless a narrow may have left them out
  */
 export async function* messagesByIds(
-  chat: MessageChat,
+  chat: ChatApi,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage> {
@@ -58,13 +55,13 @@ export const inPublicChannels = [{ operator: 'channels', operand: 'public' }];
 export const received: readonly object[] = [];
 
 /** Whether the server finds messages by `message_ids`; one that does not report its level counts as new. */
-export async function findsByIds(chat: Pick<ChatApi, 'level'>): Promise<boolean> {
+export async function findsByIds(chat: ChatApi): Promise<boolean> {
   const level = await chat.level();
   return level === undefined || level >= idsLevel;
 }
 
 /** Those that the server shows in the query's narrow; none of a closed channel. */
-export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids: readonly number[]) {
+export async function* messagesOfIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]) {
   const all = (await findsByIds(chat))
     ? portions(ids, query).map((message_ids) => ({ message_ids }))
     : ids.map((id) => ({ anchor: String(id), num_before: 0, num_after: 0 }));
@@ -79,7 +76,7 @@ export async function* messagesOfIds(chat: MessageChat, query: MessageQuery, ids
 
 /** Those that the server shows in their channel, all public ones, or what was received; direct messages have none. */
 export async function* findMessages(
-  chat: MessageChat,
+  chat: ChatApi,
   form: MessageQuery,
   channel: number | string | undefined,
   ids: readonly number[],
@@ -106,7 +103,7 @@ const mostRequests = 200;
 export type PrivateSearch = ReturnType<typeof privateSearch>;
 
 /** Finds what was moved into private channels with shared history; one for a run (docs/apis.md, Private channels). */
-export function privateSearch(chat: MessageChat & Pick<ChatApi, 'channels'>) {
+export function privateSearch(chat: ChatApi) {
   let known: Promise<readonly number[]> | undefined;
   let left = mostRequests;
   const list = async (): Promise<readonly number[]> => {

@@ -46,7 +46,7 @@ export function topicListLine({ stream_id, name = String(stream_id) }: Channel):
  * has no list of channels. @throws Failure not_found, also for a name of which the account sees no message; usage
  * for digits that also name another channel; unavailable where the server answers with another channel's messages
  */
-export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Channel> {
+export async function findChannel(chat: ChatApi, text: string): Promise<Channel> {
   const wanted = readName(text);
   const channel = await channelFor(chat, wanted);
   if (!channel) throw await noChannel(chat, wanted);
@@ -64,10 +64,7 @@ export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, 
  * By its newest message, or the list of channels; undefined where the server does not know it.
  * @throws Failure not_found where the account sees nothing of it, or not its id; unavailable
  */
-async function channelFor(
-  chat: Pick<ChatApi, 'messages' | 'channels'>,
-  operand: number | string,
-): Promise<Channel | undefined> {
+async function channelFor(chat: ChatApi, operand: number | string): Promise<Channel | undefined> {
   const query = { narrow: inChannel(operand), anchor: 'newest', num_before: 1, num_after: 0 };
   const page = await unlessClosed(chat.messages(query));
   if (!page) return undefined;
@@ -93,10 +90,7 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
 }
 
 /** Explains an empty result, which an error here does not change. @throws Failure not_found for a hidden channel */
-export async function refuseHiddenChannels(
-  chat: Pick<ChatApi, 'messages' | 'channels'>,
-  narrow: readonly unknown[],
-): Promise<void> {
+export async function refuseHiddenChannels(chat: ChatApi, narrow: readonly unknown[]): Promise<void> {
   try {
     for (const operand of channelsIn(narrow)) await channelFor(chat, operand);
   } catch (cause) {
@@ -105,7 +99,7 @@ export async function refuseHiddenChannels(
 }
 
 /** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */
-export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readonly string[]): Promise<Channel[]> {
+export async function everyChannel(chat: ChatApi, left: readonly string[]): Promise<Channel[]> {
   const rows = await chat.channels();
   if (!rows) throw new Failure('rejected', 'this server does not list channels', { hint: 'Name one channel.' });
   const leftOut = left.map(readName);
@@ -117,13 +111,13 @@ export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readon
     .sort((one, other) => one.stream_id - other.stream_id);
 }
 
-async function noChannel(chat: Pick<ChatApi, 'channels'>, wanted: number | string): Promise<Failure> {
+async function noChannel(chat: ChatApi, wanted: number | string): Promise<Failure> {
   return new Failure('not_found', ...(await unknownChannel(chat, wanted)));
 }
 
 /** What is said of an unknown channel, and its hint: digits that name one, or the names that come near. */
 export async function unknownChannel(
-  chat: Pick<ChatApi, 'channels'>,
+  chat: ChatApi,
   wanted: number | string,
 ): Promise<[message: string, details: { readonly hint?: string | undefined }]> {
   const channels = (await ifAnswered(chat.channels())) ?? [];
@@ -151,10 +145,7 @@ export function nearRows<R extends JsonObject>(
 }
 
 /** A channel's topics, the one with the newest message first; undefined where the server does not list them. */
-export async function topicNamesIn(
-  chat: Pick<ChatApi, 'topics'>,
-  { stream_id }: Channel,
-): Promise<string[] | undefined> {
+export async function topicNamesIn(chat: ChatApi, { stream_id }: Channel): Promise<string[] | undefined> {
   return (await chat.topics(stream_id))?.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
 }
 
@@ -171,7 +162,7 @@ export interface ListedTopic {
  * The topics of a channel, the one with the newest message first, from all its messages; only their ids are held.
  * `isLimited`: the plan hides older messages; `isChanged`: it hid some while they were read.
  */
-export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Channel) {
+export async function listTopics(chat: ChatApi, channel: Channel) {
   const topics = new Map<string, ListedTopic>();
   let [isLimited, isChanged] = [false, false];
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };

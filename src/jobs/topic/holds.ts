@@ -3,7 +3,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { slipsBetween } from '../../schema/nearest.ts';
 import { isSameName, isSameTopic, unmarked } from '../../schema/topic.ts';
-import { findMessages, type MessageChat } from '../messages/messages-by-ids.ts';
+import { findMessages } from '../messages/messages-by-ids.ts';
 import { labelOf, topicNamesIn, type Channel, type Topic } from './find-channel.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
@@ -20,7 +20,7 @@ export interface TopicHold {
 }
 
 /** A hold of a channel that the server does not list is one of every channel: channels are renamed. */
-export async function inKnownChannels(chat: Pick<ChatApi, 'channels'>, holds: readonly TopicHold[]) {
+export async function inKnownChannels(chat: ChatApi, holds: readonly TopicHold[]) {
   const listed = holds.some(({ channel }) => channel !== undefined) ? await chat.channels() : undefined;
   return holds.map(({ channel, ...hold }) => {
     const isKnown = !listed || listed.some(({ name }) => isSameName(String(name), channel ?? ''));
@@ -55,7 +55,7 @@ function isOf({ stream_id, channel }: TopicHold, { stream_id: id, name }: Channe
  * names a channel of the run, and where a topic that would be deleted has a near name
  */
 export async function refuseUnfitting(
-  chat: Pick<ChatApi, 'topics'>,
+  chat: ChatApi,
   holds: readonly TopicHold[],
   surveys: readonly TopicSurvey[],
   warn: (text: string) => void,
@@ -109,7 +109,7 @@ export interface TopicRefusal {
  * that are found in no channel, so that nobody can tell which topic shows them.
  */
 export async function refusalsOf(
-  chat: MessageChat,
+  chat: ChatApi,
   holds: readonly TopicHold[],
   surveys: readonly TopicSurvey[],
 ): Promise<ReadonlyMap<TopicSurvey, TopicRefusal>> {
@@ -145,7 +145,7 @@ function lostHold({ where, ids }: TopicHold): Failure {
 /** Ids of one hold that are requested: one that is found is enough. */
 const mostAsked = 100;
 
-async function isFound(chat: MessageChat, { ids }: TopicHold, channels: readonly Channel[]): Promise<boolean> {
+async function isFound(chat: ChatApi, { ids }: TopicHold, channels: readonly Channel[]): Promise<boolean> {
   for (const { stream_id } of channels)
     for await (const _ of findMessages(chat, { apply_markdown: false }, stream_id, ids.slice(0, mostAsked)))
       return true;

@@ -7,11 +7,7 @@ import { isSameName } from '../../schema/topic.ts';
 import { nearRows, unknownChannel } from './find-channel.ts';
 
 /** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
-export async function withNearNames(
-  cause: unknown,
-  narrow: readonly unknown[],
-  chat: Pick<ChatApi, 'users' | 'channels'>,
-): Promise<unknown> {
+export async function withNearNames(cause: unknown, narrow: readonly unknown[], chat: ChatApi): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];

@@ -23,7 +23,7 @@ import { topicPages, topicSelection, type PurgePlace, type TopicSurvey } from '.
 
 /** What the purges of a run share. */
 export interface PurgeRun extends WorkMessages {
-  readonly chat: Pick<ChatApi, 'messages' | 'level' | 'organization' | 'channels' | 'upload' | 'deleteTopic'>;
+  readonly chat: ChatApi;
   readonly place: PurgePlace;
   readonly holds: readonly TopicHold[];
   /** Ctrl-C, SIGTERM and the deadline. */

@@ -21,7 +21,7 @@ export interface PurgeOutcome {
 
 /** Says what would be deleted and where, in lines for a person. */
 export async function describeTopics(
-  chat: Pick<ChatApi, 'organization'>,
+  chat: ChatApi,
   { site, account, maxFileSize }: PurgePlace,
   surveys: readonly TopicSurvey[],
   say: (text: string) => void,

@@ -1,10 +1,11 @@
 // The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic). They know
 // nothing of what was before.
+import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd } from '../../store/archive/line-file.ts';
-import { findMessages, findsByIds, type MessageChat } from '../messages/messages-by-ids.ts';
+import { findMessages, findsByIds } from '../messages/messages-by-ids.ts';
 import type { Topic } from './find-channel.ts';
 import type { PurgeRun } from './purge-archive.ts';
 
@@ -51,7 +52,7 @@ export function isRepeatable({ kind, details: { server, http } }: Failure, level
 }
 
 /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
-export async function findGone(chat: MessageChat, { channel }: Topic, gone: readonly number[]) {
+export async function findGone(chat: ChatApi, { channel }: Topic, gone: readonly number[]) {
   const open = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
   const asked = open.size === gone.length ? ('all' as const) : ('sample' as const);
   const found: RawMessage[] = [];

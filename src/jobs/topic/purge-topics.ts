@@ -1,7 +1,6 @@
 // The purges of a run: one topic after the other, each told to the history, and after the last one a search in private
 // channels for all.
 import { notePlanned } from '../../api/http/call.ts';
-import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
@@ -15,7 +14,6 @@ import { TopicPurge } from './purge-topic.ts';
 import { hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
 
 export interface TopicsRun extends PurgeRun {
-  readonly chat: ChatApi;
   record(event: HistoryEvent): Promise<void>;
   /** Topics of which nothing may be deleted. */
   readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;

@@ -81,7 +81,7 @@ export async function surveyTopics(
 }
 
 /** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
-async function surveyTopic(chat: TopicReader, topic: Topic, place: PurgePlace): Promise<TopicSurvey> {
+async function surveyTopic(chat: ChatApi, topic: Topic, place: PurgePlace): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
   const files = new Set<UploadPath>();
@@ -110,15 +110,12 @@ function timeOf(message: RawMessage | undefined): number | null {
 /** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
 const largestPage = maxMessages;
 
-/** What reads pages of a topic, and the name of its channel. */
-export type TopicReader = Pick<ChatApi, 'messages' | 'channels'>;
-
 /**
  * Pages of a topic, upward from an anchor or downward from the newest, in the source form. Their messages name the
  * channel, which may have got another name meanwhile. @throws Failure unavailable
  */
 export async function* topicPages(
-  { messages, channels }: TopicReader,
+  { messages, channels }: ChatApi,
   topic: Topic,
   anchor: string,
   query: MessageQuery = {},

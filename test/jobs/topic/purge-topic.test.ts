@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
+import { chatApi } from '../../../src/api/chat/chat.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
 import { earlierPurges } from '../../../src/jobs/topic/survey-topics.ts';
@@ -21,6 +22,8 @@ function rowsOf(ids: readonly number[]): RawMessage[] {
   );
 }
 
+const unasked = () => Promise.reject(new Error('not asked for'));
+
 test('a part of what arrived that is read back broken: nothing more is deleted', async () => {
   const [home, signal] = [emptyHome(), new AbortController().signal];
   const topic = [1, 2];
@@ -35,8 +38,8 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   };
   const [level, none] = [() => Promise.resolve(489), () => Promise.resolve(undefined)];
   const chat = {
+    ...chatApi(unasked, unasked),
     ...{ messages, level, channels: none, topics: none, organization: none },
-    upload: () => Promise.reject(new Error('no file')),
     deleteTopic: async (_id: number, _name: string, before?: () => Promise<void>) => {
       await before?.();
       calls += 1;
@@ -67,10 +70,10 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
 const page = {
   ...{ messages: rowsOf([1, 2]), found_newest: true, found_oldest: true, history_limited: false, ignored: [] },
 };
-const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
+const none = () => Promise.resolve(undefined);
 const chat = {
-  ...{ messages: () => Promise.resolve(page), level: none, channels: none, topics: none },
-  ...{ organization: none, upload: unasked },
+  ...chatApi(unasked, unasked),
+  ...{ messages: () => Promise.resolve(page), level: none, channels: none, topics: none, organization: none },
   async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
     await before?.();
     throw new Error('a call was sent');
