@@ -1,9 +1,9 @@
-import { giveLicense } from '../../jobs/license/give-license.ts';
+import { giveLicense } from '../../jobs/license/roster-run.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { openGiving, settleOptions } from './options.ts';
-import { createdKey, licenseShow, severalFailure } from './show.ts';
+import { keyAlone, licenseShow, severalFailure } from './show.ts';
 
 export default command({
   about: [
@@ -34,11 +34,6 @@ export default command({
       else warn(reason);
     };
     const { license, failure } = await giveLicense(fields, { ...giving, agree });
-    if (license.key === undefined)
-      warn(
-        'the license was created, but none of its fields can be recognized as its key: ' +
-          `${Object.keys(license.fields).join(', ')}; name the field with auth login --key-field`,
-      );
     yield { ...license, status: 'created' };
     const end = failure ?? severalFailure([...giving.several.values()]);
     if (end) throw end;
@@ -48,6 +43,6 @@ export default command({
 
   show: {
     ...licenseShow,
-    quiet: createdKey,
+    ...keyAlone,
   },
 });

@@ -1,7 +1,8 @@
 import { Planned } from '../../api/http/call.ts';
+import { keyOf } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { wholeFormats } from '../../output/formats.ts';
-import { giveLicense } from '../../jobs/license/give-license.ts';
+import { giveLicense } from '../../jobs/license/roster-run.ts';
 import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
@@ -11,7 +12,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { dryChange } from './change-in-plan.ts';
 import { ensuringOptions, openGiving } from './options.ts';
-import { changedFields, changedShow, createdKey, severalFailure, type ChangedLicense } from './show.ts';
+import { changedFields, changedShow, severalFailure, type ChangedLicense } from './show.ts';
 
 export default command({
   about: [
@@ -64,7 +65,7 @@ export default command({
 
   fields: changedFields,
 
-  show: { ...changedShow, text: createdKey },
+  show: { ...changedShow, text: keyOf },
 });
 
 /** What a dry run would do, and the request that is noted. @throws Failure where nothing can be done */

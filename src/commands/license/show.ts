@@ -65,16 +65,6 @@ export function withCodeAdvice(cause: unknown): unknown {
 
 export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(license) } satisfies Show<License>;
 
-/** A key that cannot be recognised must not read as "safe to run again": the license exists. */
-export function createdKey(license: License): string {
-  try {
-    return keyOf(license);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw cause.as('unknown', `the license exists; ${cause.message}`);
-  }
-}
-
 const maxNamed = 20;
 
 /** The first names, and how many more there are. */

@@ -1,6 +1,6 @@
 /** What came of users who were to get a license, in the words of a result, and how the run of a roster ends. */
 import { notShown } from '../../api/licensing/license-writes.ts';
-import { keyHint, sizeOf, withoutKey, type License } from '../../api/licensing/license.ts';
+import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -29,19 +29,19 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   const [listed] = end.outcome === 'resized' ? (end.licenses ?? []) : [];
   const size_before = listed && sizeOf(listed);
   const status = (unmet ?? end).outcome;
+  if (!failure && license && status === 'created') failure = whyNoPrintedKey(license);
   return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
 }
 
-/** Where a key is promised, a license that was created and shows none is `unknown`. */
-export function withKey(ended: RowEnd): RowEnd {
-  const { result, failure } = ended;
-  const { license, status } = result;
-  if (failure || status !== 'created' || !license || license.key !== undefined) return ended;
-  const none = new Failure('unknown', `the license exists; ${withoutKey(license)}`, {
-    hint: keyHint,
-    retryable: false,
-  });
-  return { result: resultOf(result, status, license, none.message), failure: none };
+/** Where no key is known, that must not read as "safe to run again": the license exists. */
+function whyNoPrintedKey(license: License): Failure | undefined {
+  try {
+    keyOf(license);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    return cause.as('unknown', `the license exists; ${cause.message}`, { retryable: false });
+  }
 }
 
 /** One key that was answered for several users is nobody's until a list says whose. */
