@@ -127,7 +127,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'jobs/license/places.ts', [
-    ['a write is recorded before it is sent', 'await this.store.begin({ id, users, asked });', 'void users;'],
+    ['a write is recorded before it is sent', 'await this.store.begin(id, users, asked);', 'void users;'],
     [
       'an answer is recorded at once',
       '          pending.passed(sent ?? elapsed());\n          ended(end);\n',

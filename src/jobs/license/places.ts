@@ -94,7 +94,7 @@ export class Places {
     let sent: Milliseconds | undefined;
     const before = async (): Promise<void> => {
       try {
-        await this.store.begin({ id, users, asked });
+        await this.store.begin(id, users, asked);
       } catch (cause) {
         this.#broken ??= cause;
         throw cause;

@@ -9,7 +9,7 @@ import type { Alarm } from '../../core/system.ts';
 import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
 import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
-import { noWrites, type BegunWrite, type KnownWrites, type OpenFirst, type WriteEnd } from './writes.ts';
+import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type WriteEnd } from './writes.ts';
 import type { UserLock, UserName } from './writes.ts';
 
 /** How many writes are pending or under way in all runs, with other requests of this run without an answer. */
@@ -141,8 +141,11 @@ export class LicenseWrites {
     return counted;
   }
 
-  /** @throws Failure where a place cannot record it: then nothing may be sent */
-  async begin({ id, users, asked }: BegunWrite): Promise<void> {
+  /**
+   * Each attempt of one write has the same id. @param users of a change that gives a name the old and the new one
+   * @throws Failure where a place cannot record it: then nothing may be sent
+   */
+  async begin(id: string, users: readonly UserName[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
     this.#left.add(begin);

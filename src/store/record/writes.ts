@@ -26,14 +26,6 @@ export interface AskedWrite {
   readonly isFirst?: boolean | undefined;
 }
 
-export interface BegunWrite {
-  /** The run, and a number. Each attempt of one write has the same id. */
-  readonly id: string;
-  /** Of a change that gives a name: the old and the new one. */
-  readonly users: readonly UserName[];
-  readonly asked: AskedWrite;
-}
-
 export type WriteEnd =
   /** Nothing was changed. */
   { readonly is: 'refused' } | { readonly is: 'shown' } | { readonly is: 'not processed' } | KeptEnd;

@@ -67,7 +67,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
       async begin() {
         if (!locks.has(name)) return 'not held';
         const kind = chance.pick(['creation', 'creation', 'change'] as const);
-        await store.begin({ id, users: [user(name)], asked: { ...asked, kind } });
+        await store.begin(id, [user(name)], { ...asked, kind });
         ids.push(id);
         return 'begun';
       },

@@ -53,7 +53,7 @@ function killAll(host: Place): void {
 async function killed(host: Place, steps: (run: LicenseWrites, id: string) => Promise<void>): Promise<void> {
   const run = await openRun(host);
   const id = run.newId();
-  await run.begin({ id, users: [ada], asked: creation });
+  await run.begin(id, [ada], creation);
   await steps(run, id);
   killAll(host);
 }
@@ -71,7 +71,7 @@ test('where a line cannot be written, its user stays locked, and nobody else is 
   const [draft = ''] = readdirSync(folderOf(host)).filter((name) => name.startsWith('run'));
   mkdirSync(join(folderOf(host), draft.replace('.lock', '.run')));
   const id = run.newId();
-  expect((await failureOf(() => run.begin({ id, users: [ada], asked: creation }))).kind).toBe('config');
+  expect((await failureOf(() => run.begin(id, [ada], creation))).kind).toBe('config');
   await lock.release();
   rmdirSync(join(folderOf(host), draft.replace('.lock', '.run')));
   expect(await other.lockNow([ada])).toBeUndefined();
@@ -97,7 +97,7 @@ test('once one place cannot record, the other still records what was answered, a
   const { signal } = new AbortController();
   const world = { token: 't', settle: 5000, clock: host.clock, alarm: realAlarm, signal, say: () => undefined };
   const run = new LicenseWrites([placeOf(full), placeOf(healthy)], world);
-  const begin = (id: string) => run.begin({ id, users: [ada], asked: creation });
+  const begin = (id: string) => run.begin(id, [ada], creation);
 
   await begin('t-1');
   isFull = true;
@@ -113,7 +113,7 @@ test('nothing is left of a run whose writes are all known', async () => {
   const run = await openRun(host);
   for (const is of ['refused', 'shown', 'not processed'] as const) {
     const id = run.newId();
-    await run.begin({ id, users: [ada], asked: creation });
+    await run.begin(id, [ada], creation);
     await run.end(id, { is });
   }
   await run.close();
@@ -136,7 +136,7 @@ test('two workers of a killed run are both pending, each with both in n', async 
   const host = at(1000);
   const run = await openRun(host);
   for (const remote_user of ['ada', 'grace'])
-    await run.begin({ id: run.newId(), users: [{ remote_user, app_code: 7 }], asked: creation });
+    await run.begin(run.newId(), [{ remote_user, app_code: 7 }], creation);
   killAll(host);
   const next = await openRun(host);
   const [one, two] = await next.allKnown([ada, { remote_user: 'grace', app_code: 7 }]);
@@ -152,7 +152,7 @@ test.each([
 ])('what is pending for %s counts for %s: %i', async (name, other, count) => {
   const host = at(1000);
   const run = await openRun(host);
-  await run.begin({ id: run.newId(), users: [{ remote_user: name, app_code: 7 }], asked: creation });
+  await run.begin(run.newId(), [{ remote_user: name, app_code: 7 }], creation);
   killAll(host);
   const next = await openRun(host);
   expect((await next.known({ remote_user: other, app_code: 7 })).pending).toHaveLength(count);
@@ -181,7 +181,7 @@ describe('the end of what was answered', () => {
     const run = await openRun(host, { alarm });
     const lock = await run.lockNow([ada]);
     const id = run.newId();
-    await run.begin({ id, users: [ada], asked: creation });
+    await run.begin(id, [ada], creation);
     const ended = run.end(id, answered);
     const lines = (): string[] =>
       readFileSync(filesOf(host, '.run')[0] ?? '', 'utf8')
@@ -193,7 +193,7 @@ describe('the end of what was answered', () => {
   test('comes with the line of the next write', async () => {
     const { run, ended, lines } = await answeredOnce();
     expect(lines()).toHaveLength(1);
-    await run.begin({ id: run.newId(), users: [ben], asked: creation });
+    await run.begin(run.newId(), [ben], creation);
     await ended;
     expect(lines().map((line) => Object.keys(jsonIn(line)?.value as object)[0])).toEqual(['begin', 'end', 'begin']);
   });
@@ -220,7 +220,7 @@ test('a pending write of a run that has ended counts until its own n times its s
   const host = at(1000);
   const run = await openRun(host);
   const id = run.newId();
-  await run.begin({ id, users: [ada], asked: { ...creation, settle: 20_000 } });
+  await run.begin(id, [ada], { ...creation, settle: 20_000 });
   await run.end(id, { is: 'no answer', n: 2 });
   killAll(host);
   const next = await openRun(host);
@@ -234,8 +234,8 @@ test('a pending write of a run that has ended counts until its own n times its s
 test('n counts what all living runs have under way, and the silences of this one', async () => {
   const host = at(1000);
   const [one, two] = [await openRun(host), await openRun(host)];
-  await one.begin({ id: one.newId(), users: [ada], asked: creation });
-  await two.begin({ id: two.newId(), users: [{ ...ada, remote_user: 'bob' }], asked: creation });
+  await one.begin(one.newId(), [ada], creation);
+  await two.begin(two.newId(), [{ ...ada, remote_user: 'bob' }], creation);
   two.unanswered();
   expect(await two.load()).toMatchObject({ n: 3 });
   two.answered();
@@ -288,7 +288,7 @@ test('an open first creation is known for a day', async () => {
   const host = at(1000);
   const run = await openRun(host);
   const id = run.newId();
-  await run.begin({ id, users: [ada], asked: { ...creation, isFirst: true } });
+  await run.begin(id, [ada], { ...creation, isFirst: true });
   await run.end(id, { is: 'answered', status: 201 });
   killAll(host);
   const next = await openRun(host);
