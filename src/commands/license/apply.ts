@@ -115,7 +115,7 @@ export default command({
       lookups,
       concurrency,
       names: 'kept forms',
-      creations: context.ledgers.creations(accountOf, users),
+      creations: context.ledgers.creations(accountOf),
       several: new Map(),
       state: new RunState(context.signal),
     };

@@ -82,7 +82,7 @@ export async function openGiving(
   const api = context.licensing({ app_code: typed });
   const lookups = openLookups(() => api, { app_code: typed, ...allowed }, context);
   const writing = await openWriting([{ app_code, account }], { rules, lookups, concurrency: 1 }, context);
-  const creations = context.ledgers.creations(() => account, [remote_user]);
+  const creations = context.ledgers.creations(() => account);
   const origin = context.accounts.identityOf(account);
   const warnOfFormer = async (asked: LicenseFields): Promise<void> => {
     const found = (await orWarn(formerUsers([{ ...asked, origin }], context.record), context.warn)) ?? [];

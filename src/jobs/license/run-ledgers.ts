@@ -62,17 +62,18 @@ export class RunLedgers {
   }
 
   /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
-  creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]): Creations {
+  creations(accountOf: (app_code: number) => LicensingCredential | undefined): Creations {
     const { options, host, identityOf } = this.#run;
     const placeOf = (app_code: number) => {
       const account = options.sandbox ? undefined : accountOf(app_code);
+      const origin = account && identityOf(account);
       const told = async (user: string) =>
-        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user)) ?? []) : [];
-      return account && { app_code, origin: identityOf(account), told };
+        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user, origin)) ?? []) : [];
+      return origin === undefined ? undefined : { app_code, origin, told };
     };
     const opened = once(async () => {
       const { openCreations } = await import('../../store/record/history.ts');
-      return openCreations(host.system, users, placeOf);
+      return openCreations(host.system, placeOf);
     });
     return async (app_code, user) => (await opened())(app_code, user);
   }

@@ -68,17 +68,12 @@ export class Ledger {
     await this.#writes.get(rest.origin)?.tell(entries);
   }
 
-  /** What runs of all machines did for a user, the oldest first. */
-  async told(user: string): Promise<HistoryEntry[]> {
+  /** What runs of all machines did for a user, the oldest first; at that server, as this run's lock of the user found it. */
+  async told(user: string, origin?: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
-    const [fresh, ...others] = [...this.#writes.values()].flatMap((writes) => {
-      const entries = writes.freshlyTold(exact);
-      return entries ? [entries] : [];
-    });
-    // Of several locks nobody knows which one was the last.
-    const isKnown = fresh !== undefined && others.length === 0;
-    const stored = isKnown ? fresh : (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    const fresh = this.#writes.get(origin ?? '')?.freshlyTold(exact);
+    const stored = fresh ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
     return stored.flatMap((entry) => {
       if (!isObject(entry)) return [];
       const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));

@@ -135,12 +135,8 @@ interface CreationPlace {
   readonly told: (user: string) => Promise<HistoryEntry[]>;
 }
 
-/** The licenses that runs created for these users. One user is looked for; for many the history is read once. */
-export function openCreations(
-  system: System,
-  users: readonly string[],
-  placeOf: (app_code: number) => CreationPlace | undefined,
-) {
+/** The licenses that runs created for users: the history of this computer is read once for an application. */
+export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
   const known = new Map<number, Promise<Map<string, HistoryEntry>>>();
   const readAll = (place: CreationPlace): Promise<Map<string, HistoryEntry>> => {
     const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system, 'remote_user'), place);
@@ -151,13 +147,9 @@ export function openCreations(
     const place = placeOf(app_code);
     if (!place) return undefined;
     const entries = await place.told(user);
-    const isTold = entries.length > 0;
-    if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
+    if (entries.length === 0) return (await readAll(place)).get(user);
     for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
-    const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
-    if (isRenamed && !isTold) return (await readAll(place)).get(user);
-    // Those of one computer are in their order, whatever its clock was set to.
-    if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
+    entries.sort((one, other) => one.time.localeCompare(other.time));
     return (await creationsIn(entries, place)).get(user);
   };
 }
