@@ -12,9 +12,9 @@ import {
   type Plan,
 } from '../../jobs/license/plan.ts';
 import { differencesTo, plannedRows } from '../../jobs/license/reviewed-plan.ts';
-import type { RowResult } from '../../jobs/license/row-results.ts';
+import { resultOf, type RowResult } from '../../jobs/license/row-results.ts';
 import { smallest } from '../../jobs/license/license-user.ts';
-import { retiredFields, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
+import { retiredFields, type MissingUser } from '../../jobs/license/retire.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import {
@@ -119,7 +119,8 @@ async function* retireAll(
     const fieldsOf = () => retiredFields(remote_user, key, now);
     const ports = { places: placesOf(app_code), history, signal, app_code };
     const { before, ...license } = await changeOne({ ...change, fieldsOf }, ports, context);
-    return retiredRow(user, 'retired', license, Number(before.size_allowance ?? smallest));
+    const size_before = Number(before.size_allowance ?? smallest);
+    return resultOf({ ...user, size_allowance: smallest }, 'retired', license, null, size_before);
   };
   try {
     yield* each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire);

@@ -11,9 +11,9 @@ import { nextStep } from './next-step.ts';
 import { failureOf, inWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
-import { groupBy, userKey } from './license-user.ts';
+import { groupBy, smallest, userKey } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
-import { retiredFields, retiredRow, type MissingUser } from './retire.ts';
+import { retiredFields, type MissingUser } from './retire.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
@@ -146,7 +146,9 @@ export function countChanges({ rows, missing }: Plan): number {
 
 /** The rows of a dry run. */
 export function dryRows({ rows, missing }: Plan): DryRow[] {
-  const retired = missing.map((user) => retiredRow(user, 'retire' as const, null, user.size_allowance));
+  const retired = missing.map(({ size_allowance: before, ...user }) =>
+    resultOf({ ...user, size_allowance: smallest }, 'retire' as const, null, null, before),
+  );
   return [...rows.map(dryRow), ...retired];
 }
 

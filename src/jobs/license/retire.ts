@@ -1,11 +1,10 @@
-import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
+import { sizeOf, textOf } from '../../api/licensing/license.ts';
 import { likenessOfApp } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { nameIndex } from './listed-users.ts';
 import { groupBy, isRetired, smallest } from './license-user.ts';
-import { resultOf, type RowResult } from './row-results.ts';
 
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
 export function retiredFields(user: string, code: string, now: number) {
@@ -52,13 +51,4 @@ export async function missingUsers(
     }
   }
   return { missing: [...missing.values()], similar: [...similar.values()], active: active.size };
-}
-
-export function retiredRow<S>(
-  { remote_user, app_code }: LicenseFields,
-  status: S,
-  license: License | null,
-  size_before: number | undefined,
-): RowResult<S> {
-  return resultOf({ remote_user, app_code, size_allowance: smallest }, status, license, null, size_before ?? null);
 }
