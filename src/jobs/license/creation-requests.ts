@@ -25,14 +25,9 @@ export class CreationRequests {
   /** The signs that lookups of each server have found, from its first creation on. */
   readonly #proved = new Map<Places, Set<string>>();
   readonly #checked = new Map<number, Promise<void>>();
-  #sending = 0;
 
   constructor(ports: GivePorts) {
     this.#ports = ports;
-  }
-
-  get isSending(): boolean {
-    return this.#sending > 0;
   }
 
   /** Unchanged where the run stopped before. @throws a refusal */
@@ -125,23 +120,18 @@ export class CreationRequests {
     const { app_code, size_allowance } = asked;
     const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
-    this.#sending += 1;
-    try {
-      const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
-      if (!value) return one;
-      const sent = posted(one, { id, at: elapsed(), creation: value }, before);
-      const answer = answerOf(sent);
-      if (answer) this.#ports.answered?.(answer);
-      if (!lost) return sent;
-      if (signal.aborted || nextStep(sent, rules).do === 'end') {
-        places.leave();
-        return sent;
-      }
-      if (concurrency === 1) say(waitInWords(sent, rules.settle));
-      return await this.#settle(sent, lost);
-    } finally {
-      this.#sending -= 1;
+    const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
+    if (!value) return one;
+    const sent = posted(one, { id, at: elapsed(), creation: value }, before);
+    const answer = answerOf(sent);
+    if (answer) this.#ports.answered?.(answer);
+    if (!lost) return sent;
+    if (signal.aborted || nextStep(sent, rules).do === 'end') {
+      places.leave();
+      return sent;
     }
+    if (concurrency === 1) say(waitInWords(sent, rules.settle));
+    return this.#settle(sent, lost);
   }
 
   async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation | undefined>> {

@@ -44,9 +44,8 @@ export class Giving {
   async run(cases: Iterable<Case>): Promise<void> {
     const { signal, say } = this.#ports;
     const sayWait = (): void => {
-      const isSignal = signal.reason instanceof Failure && signal.reason.isInterruption;
-      if (this.#creations.isSending && isSignal)
-        say('Waiting for the responses of requests under way; the same signal again ends at once');
+      if (signal.reason instanceof Failure && signal.reason.isInterruption)
+        say('Ending: requests under way are waited for; the same signal again ends at once');
     };
     signal.addEventListener('abort', sayWait);
     try {
