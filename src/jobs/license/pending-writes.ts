@@ -189,7 +189,7 @@ export class PendingWrites {
       if (sight.is === 'shown') this.#decideShown(one);
       else this.#postpone(one);
     }
-    // Of a write that began meanwhile the one is late, and the other later.
+    // A write that began meanwhile is under way, or ended after this lookup was sent: no late one is due then.
     const lost = seen.filter(
       ({ one, due, sight }) => sight.is === 'not shown' && sight.sentAt >= Math.max(due, this.#dueOf(one)),
     );
