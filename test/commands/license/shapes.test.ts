@@ -73,7 +73,6 @@ describe('the key of a license, whatever its field is called', () => {
       'license_code\tremote_user\tapp_code\tsize_allowance\tused\nK-1\tada\t7\t4\t0\n',
     );
   });
-
 });
 
 test.each([`${create} -q`, create, 'license ensure --remote-user ada --size-allowance 4'])(
@@ -85,7 +84,9 @@ test.each([`${create} -q`, create, 'license ensure --remote-user ada --size-allo
 
     service.done();
     expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '' });
-    expect(stderr).toContain('the license exists; no field of the license can be recognized as its key; its fields are: remote_user, app_code, serial');
+    expect(stderr).toContain(
+      'the license exists; no field of the license can be recognized as its key; its fields are: remote_user, app_code, serial',
+    );
   },
 );
 

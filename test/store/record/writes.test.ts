@@ -135,8 +135,7 @@ test('a write of a killed run without an end is pending from the moment at which
 test('two workers of a killed run are both pending, each with both in n', async () => {
   const host = at(1000);
   const run = await openRun(host);
-  for (const remote_user of ['ada', 'grace'])
-    await run.begin(run.newId(), [{ remote_user, app_code: 7 }], creation);
+  for (const remote_user of ['ada', 'grace']) await run.begin(run.newId(), [{ remote_user, app_code: 7 }], creation);
   killAll(host);
   const next = await openRun(host);
   const [one, two] = await next.allKnown([ada, { remote_user: 'grace', app_code: 7 }]);
