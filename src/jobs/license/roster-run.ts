@@ -1,4 +1,4 @@
-/** Gives one user a license, or applies a plan: its results in the order of its rows, on their way to history and reader. */
+/** Gives one user a license, or applies a plan: results in the order of its rows, for history and reader. */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';

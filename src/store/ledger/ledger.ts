@@ -68,7 +68,7 @@ export class Ledger {
     await this.#writes.get(rest.origin)?.tell(entries);
   }
 
-  /** What runs of all machines did for a user, the oldest first; at that server, as this run's lock of the user found it. */
+  /** What runs of all machines did for a user, oldest first; at that server as the lock of the user found it. */
   async told(user: string, origin?: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
