@@ -140,7 +140,10 @@ export class OpenArchive implements ArchiveContent {
   async missing(): Promise<string | undefined> {
     if (!(await this.#isInPlace())) return manifestFile;
     for (const [name, file] of this.#lists) if (!(await file.isInPlace())) return name;
-    return firstCut(this);
+    const ofParts = this.parts.flatMap((part) => archiveForms.flatMap((form) => part[form] ?? []));
+    for (const { file, bytes } of [...ofParts, ...[...this.files.values()].filter(isKept)])
+      if ((await sizeAt(join(this.folder, file))) !== bytes) return file;
+    return undefined;
   }
 
   /** Records what the lists hold now: a copy that is made from here on is whole. */
@@ -214,12 +217,4 @@ export function takenAway(folder: string, file: string, what: string): Failure {
     hint: 'Put the folder back as it was, and run the same command again: it continues.',
     retryable: false,
   });
-}
-
-/** The first file of messages, or attached one, that has not the bytes of its line. */
-async function firstCut({ folder, parts, files }: ArchiveContent) {
-  const ofParts = parts.flatMap((part) => archiveForms.flatMap((form) => part[form] ?? []));
-  for (const { file, bytes } of [...ofParts, ...[...files.values()].filter(isKept)])
-    if ((await sizeAt(join(folder, file))) !== bytes) return file;
-  return undefined;
 }
