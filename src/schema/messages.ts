@@ -1,4 +1,5 @@
 import { flagField, type Fields, type Values, textField } from './field.ts';
+import type { UsageRule } from './usage-rules.ts';
 
 /** Most messages of one request (docs/apis.md, Messages). */
 export const maxMessages = 5000;
@@ -68,12 +69,13 @@ export const messageParameters = {
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
 } as const satisfies Fields;
 
-type MessageParameter = keyof typeof messageParameters;
-
 /** Which parameters exclude which (docs/apis.md, Messages). */
-export const exclusions: readonly { readonly one: MessageParameter; readonly others: readonly MessageParameter[] }[] = [
-  { one: 'message_ids', others: ['anchor', 'include_anchor', 'use_first_unread_anchor', 'num_before', 'num_after'] },
-  { one: 'use_first_unread_anchor', others: ['anchor'] },
+export const exclusions: readonly UsageRule[] = [
+  {
+    option: 'message_ids',
+    excludes: ['anchor', 'include_anchor', 'use_first_unread_anchor', 'num_before', 'num_after'],
+  },
+  { option: 'use_first_unread_anchor', excludes: ['anchor'] },
 ];
 
 export type MessageValues = Values<typeof messageParameters>;

@@ -13,9 +13,13 @@ export type UsageRule =
     }
   | { readonly oneOf: readonly string[]; readonly say: string; readonly hint?: string };
 
-/** A switch that is off counts as not given. @throws Failure usage for the first rule that is broken */
+/** A switch that is off counts as not given, unless it has a form for that. @throws Failure usage for the first rule that is broken */
 export function checkRules(rules: readonly UsageRule[], fields: Fields, values: Readonly<Record<string, unknown>>) {
-  const isGiven = (name: string): boolean => values[name] !== undefined && values[name] !== false;
+  const isOff = (name: string): boolean => {
+    const field = fields[name];
+    return values[name] === false && !(field?.kind === 'boolean' && field.negatable);
+  };
+  const isGiven = (name: string): boolean => values[name] !== undefined && !isOff(name);
   const flag = (name: string): string => `--${flagOf(name, fields[name] ?? { kind: 'boolean', help: '' })}`;
   for (const rule of rules) {
     if ('oneOf' in rule) {

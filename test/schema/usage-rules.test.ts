@@ -9,6 +9,7 @@ const fields = {
   b_c: textField('B', 'b'),
   d: { ...textField('D', 'd'), flag: 'dd' },
   e: flagField('e'),
+  f: { ...flagField('f'), negatable: true },
 };
 
 test.each<[string, UsageRule, Readonly<Record<string, unknown>>, string | undefined]>([
@@ -20,6 +21,12 @@ test.each<[string, UsageRule, Readonly<Record<string, unknown>>, string | undefi
     '--a needs --b-c, --dd and --e',
   ],
   ['a switch that is off is not there', { option: 'a', needs: ['e'] }, { a: true, e: false }, '--a needs --e'],
+  [
+    'excludes what is off in words',
+    { option: 'a', excludes: ['f'] },
+    { a: true, f: false },
+    '--a and --f exclude each other',
+  ],
   ['excludes', { option: 'a', excludes: ['b_c', 'd'] }, { a: true, d: 'x' }, '--a and --dd exclude each other'],
   [
     'excludes in words of its own',

@@ -13,7 +13,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services } from '../context.ts';
 import type { TimeParts } from '../typed-time.ts';
-import { factsFor, selectionOf, selectionOptions } from './selection.ts';
+import { factsFor, selectionOf, selectionOptions, selectionRules } from './selection.ts';
 
 export default command({
   about: [
@@ -47,6 +47,8 @@ export default command({
     'chatelaine messages fetch --search battery --not sender=11 --limit 5',
     'chatelaine messages fetch --anchor first_unread --num-before 10 --num-after 20 -o json',
   ],
+
+  rules: selectionRules,
 
   run: ({ envelope, ...values }, context) => (envelope ? answerTo(values, context) : messagesOf(values, context)),
 

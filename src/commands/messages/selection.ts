@@ -1,10 +1,11 @@
 import { usage } from '../../core/failure.ts';
 import type { MessageSelection, Range } from '../../schema/selection.ts';
 import { idsOf, unlistedUser } from '../../jobs/topic/near.ts';
-import { countField, flagField, flagOf, textField, type Fields, type Values } from '../../schema/field.ts';
+import { countField, flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
 import { isSameName } from '../../schema/topic.ts';
+import type { UsageRule } from '../../schema/usage-rules.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
 import { checkSpan, spanOf, type TimeParts } from '../typed-time.ts';
@@ -114,7 +115,6 @@ const plainLimit = 100;
 
 /** The range of the options (docs/apis.md, Paging). @throws Failure usage for each exclusion and limit of the API */
 function rangeOf(values: RangeValues, context: TimeParts): Range {
-  checkExclusions(values);
   if (values.use_first_unread_anchor)
     context.note('use_first_unread_anchor is deprecated: --anchor first_unread was sent');
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
@@ -144,27 +144,16 @@ function timesOf(values: RangeValues, context: TimeParts) {
   return { ...checkSpan(values, context), correct: () => spanOf(values, context) };
 }
 
-function checkExclusions(values: RangeValues): void {
-  const given = new Map(Object.entries<unknown>(values).filter(([, value]) => value !== undefined));
-  const fields: Fields = selectionOptions;
-  const flag = (name: string): string => `--${flagOf(name, fields[name] ?? rangeOptions.all)}`;
-  const clashes = [...exclusions, ...ownExclusions].flatMap(({ one, others }) =>
-    others.flatMap((other) =>
-      given.has(one) && given.has(other) ? `${flag(one)} and ${flag(other)} exclude each other` : [],
-    ),
-  );
-  if (clashes.length > 0) throw usage(clashes);
-}
-
 /** Parameters that say where a range begins or which messages it holds, as --since and --until do. */
 const rangePlaces = ['anchor', 'include_anchor', 'num_before', 'num_after', 'message_ids', 'use_first_unread_anchor'];
 
-const ownExclusions = [
-  { one: 'limit', others: ['all', 'message_ids', 'num_before', 'num_after'] },
-  { one: 'all', others: ['message_ids', 'num_before', 'num_after'] },
-  { one: 'since', others: rangePlaces },
-  { one: 'until', others: rangePlaces },
-] as const;
+export const selectionRules: readonly UsageRule[] = [
+  ...exclusions,
+  { option: 'limit', excludes: ['all', 'message_ids', 'num_before', 'num_after'] },
+  { option: 'all', excludes: ['message_ids', 'num_before', 'num_after'] },
+  { option: 'since', excludes: rangePlaces },
+  { option: 'until', excludes: rangePlaces },
+];
 
 function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {
   if (num_before + num_after > maxMessages)

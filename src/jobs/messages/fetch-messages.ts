@@ -119,10 +119,8 @@ export function pagesOf(chat: ChatApi, { narrow, form, range }: MessageSelection
       return forward(chat, { ...query, include_anchor: range.include_anchor }, range);
     case 'times':
       return messagesByTime(chat, query, range);
-    case 'request': {
-      const { kind: _, ...request } = range;
-      return onePage(chat.messages({ ...query, ...request }));
-    }
+    case 'request':
+      return onePage(chat.messages({ ...query, ...requestOf(range, query) }));
   }
 }
 
