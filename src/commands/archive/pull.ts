@@ -10,7 +10,7 @@ import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { countMessages } from '../../store/archive/archive.ts';
 import { limitedHistory, readHead } from '../../store/archive/archive-head.ts';
-import { flagField, textField, withEach, type Values } from '../../schema/field.ts';
+import { flagField, textField, withEach, type Fields, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
@@ -24,6 +24,19 @@ const { channel, topic, sender, dm, search, not, since, until } = selectionOptio
 /** What selects messages: every other operator is written into a narrow. */
 const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOptions.narrow, since, until } as const;
 
+const pullOptions = {
+  ...withEach(selecting, { see: 'messages fetch' }),
+  raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
+  both: flagField('Keep both forms, from the first pull on: rendered HTML and Markdown source'),
+  files: flagField('Keep attached files too, now and in every later pull'),
+  ...fileSizeOption,
+  all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
+  adopt: textField('ADDRESS', 'Continue an archive that another account started: the address of that account'),
+  recheck: flagField(
+    'Re-fetch every message to record edits, moves and disappearances, and add messages moved in (the server has no list of changes)',
+  ),
+} as const satisfies Fields;
+
 export default command({
   about: [
     'The first pull records the selection in DIR; without one it fetches every message. Later pulls ' +
@@ -35,18 +48,7 @@ export default command({
       '--not, --since and --until select a part of each channel: give the same ones to every pull. Archived channels are not listed.',
   ],
   args: { folder: folderArgument },
-  options: {
-    ...withEach(selecting, { see: 'messages fetch' }),
-    raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
-    both: flagField('Keep both forms, from the first pull on: rendered HTML and Markdown source'),
-    files: flagField('Keep attached files too, now and in every later pull'),
-    ...fileSizeOption,
-    all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
-    adopt: textField('ADDRESS', 'Continue an archive that another account started: the address of that account'),
-    recheck: flagField(
-      'Re-fetch every message to record edits, moves and disappearances, and add messages moved in (the server has no list of changes)',
-    ),
-  },
+  options: pullOptions,
   examples: [
     'chatelaine archive pull kitchen --channel general --both',
     'chatelaine archive pull january --channel general --since 2026-01-01 --until 2026-02-01',
@@ -77,17 +79,7 @@ export default command({
 
 type PullContext = Invocation & Services & Accounts & Terminal & Disk & Time;
 
-type PullSelection = Values<typeof selecting> & Pick<SelectionValues, 'raw_content'>;
-
-type PullValues = PullSelection & {
-  readonly folder: string;
-  readonly both?: boolean;
-  readonly files?: boolean;
-  readonly max_file_size?: string;
-  readonly all_channels?: boolean;
-  readonly adopt?: string;
-  readonly recheck?: boolean;
-};
+type PullValues = Values<typeof pullOptions> & { readonly folder: string };
 
 /** What is found out once, for all folders. */
 interface PullBase {
@@ -187,7 +179,7 @@ async function pullFolder(values: PullValues, context: PullContext, { puller, fa
 }
 
 /** An archive without a range is of everything. */
-function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {
+function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts) {
   const isRange = values.since !== undefined || values.until !== undefined;
   const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
