@@ -13,7 +13,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services } from '../context.ts';
 import type { TimeParts } from '../typed-time.ts';
-import { factsFor, selectionOf, selectionOptions, selectionRules } from './selection.ts';
+import { factsFor, selectionOf, selectionOptions, selectionRules, type SelectionValues } from './selection.ts';
 
 export default command({
   about: [
@@ -71,10 +71,9 @@ export default command({
   },
 });
 
-type FetchValues = Parameters<typeof selectionOf>[0];
 type FetchParts = Services & Accounts & TimeParts & Invocation & Disk;
 
-async function* messagesOf(values: FetchValues, context: FetchParts) {
+async function* messagesOf(values: SelectionValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);
   const chat = context.chat();
   const { site } = await context.chatAccount();
@@ -100,7 +99,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
 }
 
 /** The answer in the place of a message: it is printed as JSON alone. */
-async function answerTo(values: FetchValues, context: FetchParts): Promise<{ message: JsonObject; site: string }> {
+async function answerTo(values: SelectionValues, context: FetchParts): Promise<{ message: JsonObject; site: string }> {
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
   if (fields !== undefined)

@@ -36,14 +36,17 @@ export const selectionOptions = {
   raw_content: flagField('The Markdown source instead of HTML'),
 } as const satisfies Fields;
 
-export type SelectionValues = Values<typeof selectionOptions>;
+export type SelectionValues = Values<typeof selectionOptions> & {
+  /** A link whose conversation is selected, and whose message is the anchor unless another range is typed. */
+  readonly link?: string | undefined;
+};
 
 /**
  * The facts that the values need: nothing is looked up without a URL, `me`, a user's name, or users of one conversation
  * that are typed in two ways. @throws Failure rejected for one of these whom the server does not list
  */
 export async function factsFor(
-  { link, ...values }: SelectionValues & LinkValue,
+  { link, ...values }: SelectionValues,
   { chat, chatAccount, note }: Services & Accounts & Terminal,
 ): Promise<AccountFacts> {
   const { channel = [], not = [] } = values;
@@ -56,7 +59,7 @@ export async function factsFor(
     groups.push(some);
     return some.map(readName);
   };
-  narrowOf(values, { linked, not, json: values.narrow, facts: { site: linkedSite, meant } });
+  narrowOf(values, linked, { site: linkedSite, meant });
   const typed = groups.flat();
   const addresses = typed.filter((user) => user.includes('@'));
   const isMe = typed.includes('me');
@@ -78,24 +81,19 @@ export async function factsFor(
   return { site, meant: (some) => some.map((user) => users.get(user) ?? readName(user)) };
 }
 
-interface LinkValue {
-  /** A link whose conversation is selected, and whose message is the anchor unless another range is typed. */
-  readonly link?: string | undefined;
-}
-
 /** The typed values as one selection. @throws Failure usage */
 export function selectionOf(
-  { link: text, ...values }: SelectionValues & LinkValue,
+  { link: text, ...values }: SelectionValues,
   facts: AccountFacts,
   context: TimeParts,
 ): MessageSelection {
-  const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
+  const { raw_content, client_gravatar, allow_empty_topic_name } = values;
   const link = text === undefined ? undefined : readLink(text, facts.site);
   if (text !== undefined && !link)
     throw usage(`'${text}' is not a link`, 'For a channel write --channel NAME, for words in messages --search WORDS.');
   const isElsewhere = placing.some((name) => values[name] !== undefined);
   return {
-    narrow: narrowOf(values, { linked: link?.terms ?? [], not, json: narrow, facts }),
+    narrow: narrowOf(values, link?.terms ?? [], facts),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
     range: rangeOf(link?.near === undefined || isElsewhere ? values : { ...values, anchor: link.near }, context),
     explicit: rangeNames.filter((name) => values[name] !== undefined).map((name) => sentNames.get(name) ?? name),

@@ -2,33 +2,26 @@ import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { readField, type Fields } from '../../schema/field.ts';
 import { operatorNamed, readLink } from '../../schema/link.ts';
-import {
-  narrowOperators,
-  narrowTerm,
-  notNegatable,
-  peopleTerms,
-  readName,
-  type NarrowTerm,
-} from '../../schema/narrow.ts';
+import { narrowOperators, narrowTerm, notNegatable, peopleTerms, type NarrowTerm } from '../../schema/narrow.ts';
 
 export interface AccountFacts {
   /** The site of which whole URLs have to be. */
   readonly site?: string | undefined;
   /** Whom the words of one value mean, in their order: `me`, and the names of users. */
-  readonly meant?: ((users: readonly string[]) => readonly (string | number)[]) | undefined;
+  meant(users: readonly string[]): readonly (string | number)[];
 }
 
-interface NarrowParts {
-  readonly linked: readonly NarrowTerm[];
-  readonly not: readonly string[];
-  readonly json: unknown;
-  readonly facts: AccountFacts;
-}
-
-type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
+type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] } & {
+  readonly not?: readonly string[];
+  readonly narrow?: unknown;
+};
 
 /** One narrow from a link and the operator options, or from --narrow. @throws Failure usage */
-export function narrowOf(values: NarrowValues, { linked, not, json, facts }: NarrowParts): readonly unknown[] {
+export function narrowOf(
+  { not = [], narrow: json, ...values }: NarrowValues,
+  linked: readonly NarrowTerm[],
+  facts: AccountFacts,
+): readonly unknown[] {
   const terms = namesIn(narrowOperators).flatMap((name) =>
     (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text), facts)),
   );
@@ -61,7 +54,7 @@ function termsOf(operator: string, text: string, facts: AccountFacts): readonly 
   if (link) return link.terms.flatMap((term) => withIds(term, facts));
   if (!peopleTerm.test(operator)) return [narrowTerm(operator, text)];
   const users = usersIn(operator, text);
-  return peopleTerms(operator, facts.meant?.(users) ?? users.map(readName));
+  return peopleTerms(operator, facts.meant(users));
 }
 
 /** A term of a link, which names users as options do. */
