@@ -82,16 +82,10 @@ export async function formatterOf(presentation: Presentation): Promise<Formatter
   return format.load(presentation);
 }
 
-/** A terminal gets harmless text that ends with a line break, so that the shell's prompt has a line of its own. */
+/** A terminal gets harmless text. */
 function pieces({ terminal }: Presentation): Formatter {
-  if (!terminal) return { one: String, row: String, end: () => '' };
-  let isWhole = true;
-  const row = (piece: unknown): string => {
-    const text = plainLines(String(piece));
-    if (text !== '') isWhole = text.endsWith('\n');
-    return text;
-  };
-  return { one: (text) => `${row(text)}${isWhole ? '' : '\n'}`, row, end: () => (isWhole ? '' : '\n') };
+  const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
+  return { one: row, row, end: () => '' };
 }
 
 function sentences(textOf: (row: unknown) => string): Formatter {
