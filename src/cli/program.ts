@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander';
 import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { globalOptions } from '../commands/environment.ts';
 import type { Fields } from '../schema/field.ts';
 import { commandWords, mistakeIn, withoutHelpWord } from './command-words.ts';
 import { commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import { plainWord, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
-import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
+import { readGlobals, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
 export interface CommandRequest {
@@ -14,7 +15,7 @@ export interface CommandRequest {
   readonly words: Texts;
   /** Options in the order in which they were typed, before and behind the command's name. */
   readonly typed: readonly TypedOption[];
-  readonly options: Options;
+  readonly options: GlobalValues;
 }
 
 /** Reads a line by the tables of its command: what it asks for, or a text to print. @throws Failure usage */

@@ -1,4 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { ownFormats, twinOf } from '../commands/environment.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
@@ -10,7 +11,6 @@ import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
 import { alternatives } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
-import type { Options } from './values.ts';
 import type { Host } from './host.ts';
 
 /** How a run prints, decided before it begins. */
@@ -25,7 +25,7 @@ interface PrintedTo {
  * How a command prints (docs/internals/architecture.md, Output).
  * @throws Failure usage for an option on the command line that does not apply
  */
-export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo) {
+export function presentationOf(command: AnyCommand, typed: GlobalValues, host: PrintedTo) {
   const { show = {}, fields: beside = [], dryRun = [] } = command;
   const options = applicable(command, typed);
   const looks = looksOf(options, host);
@@ -65,7 +65,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 }
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
-function applicable(command: AnyCommand, given: Options): Options {
+function applicable(command: AnyCommand, given: GlobalValues): GlobalValues {
   const { output, fields, jq, sort, count_by: countBy, typed, ...otherOptions } = given;
   // The command line counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
@@ -82,7 +82,7 @@ type StrangeLook = readonly [look: 'output' | 'fields' | 'jq' | 'sort' | 'count_
 
 function strangeLooks(
   { name, fields: commandFields, show, isList, result }: AnyCommand,
-  { output, fields, jq, count_by, dry_run }: Options,
+  { output, fields, jq, count_by, dry_run }: GlobalValues,
 ): readonly StrangeLook[] {
   const refused: StrangeLook[] = [];
   const row = rowOf(output);
@@ -118,7 +118,7 @@ function strangeLooks(
 
 type Looks = Omit<Presentation, 'show' | 'format' | 'sentence'>;
 
-function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
+function looksOf(options: GlobalValues, { system, stdout }: PrintedTo): Looks {
   const { fields, sort, count_by, header = true, quiet = false, color } = options;
   const countBy = count_by === undefined ? undefined : countByOf(count_by);
   if (countBy?.unit) checkZone(system.env);
@@ -131,7 +131,7 @@ function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
 
 type Presented = Pick<AnyCommand, 'dryRun'> & { readonly show: Show<unknown> };
 
-function present(printed: Presented, { output }: Options, looks: Looks): Presentation {
+function present(printed: Presented, { output }: GlobalValues, looks: Looks): Presentation {
   const { show } = printed;
   const isFormat = output !== undefined && (rowOf(output)?.general || ownFormats(printed).includes(output));
   const usual = !looks.fields && !looks.countBy && showsMessages(show) ? formats.text : formats.table;
@@ -141,7 +141,7 @@ function present(printed: Presented, { output }: Options, looks: Looks): Present
 }
 
 /** Whether a dry run whose form nobody chose shows the plan, as the question of its command does. */
-function showsPlan({ outcome, text }: Show<unknown>, { dry_run, output }: Options, looks: Looks): boolean {
+function showsPlan({ outcome, text }: Show<unknown>, { dry_run, output }: GlobalValues, looks: Looks): boolean {
   const isChosen = output !== undefined || [looks.fields, looks.sort, looks.countBy].some((look) => look !== undefined);
   return dry_run === true && outcome?.plan !== undefined && !isChosen && (looks.terminal || text !== undefined);
 }
@@ -160,7 +160,7 @@ function sentenceOf(
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
-function presentPlan(options: Options, looks: Looks): Presentation {
+function presentPlan(options: GlobalValues, looks: Looks): Presentation {
   if (options.output === 'curl' && options.sandbox)
     throw usage(
       'the embedded sandbox ends with its command, so curl could not reach it',
@@ -185,7 +185,7 @@ const planShow: Show<unknown> = {
 };
 
 /** Names the variables, which hold for all commands and are easily forgotten. */
-function whereFrom({ fields, sort, count_by, typed }: Options): string {
+function whereFrom({ fields, sort, count_by, typed }: GlobalValues): string {
   const given = { fields, sort, count_by };
   const set = (['fields', 'sort', 'count_by'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
   return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;

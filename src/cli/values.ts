@@ -11,14 +11,9 @@ import type { Messages, Redactor } from './messages.ts';
 import type { Typed } from './typed.ts';
 import type { Host } from './host.ts';
 
-export interface Options extends GlobalValues {
-  /** Options from the command line, not from the environment. */
-  readonly typed: ReadonlySet<GlobalOption>;
-}
-
 export interface RunParts {
   readonly host: Host;
-  readonly options: Options;
+  readonly options: GlobalValues;
   readonly messages: Messages;
   readonly redactor: Redactor;
   readonly typed: Typed;
@@ -91,7 +86,7 @@ export function readGlobals(
   env: Environment,
   { options: commandOptions = {}, ...command }: Formatted,
   each = collect,
-): Options {
+): GlobalValues {
   const formats = ownFormats(command);
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...formats] };
   const read = each(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
@@ -103,17 +98,14 @@ export function readGlobals(
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const values = Object.fromEntries(read.flat()) as GlobalValues;
+  const isTyped = (name: GlobalOption): boolean =>
+    !(name in commandOptions) && typedFor(name, globalOptions[name], typed).length > 0;
+  const names = new Set(namesIn(globalOptions).filter(isTyped));
+  const values = { ...Object.fromEntries(read.flat()), typed: names } as GlobalValues;
   const format = typed.findLast(({ flag }) => flag === 'output' || flag === 'json')?.flag;
   const asJson =
     values.json === true && (format === undefined ? variable(env, twinOf('output')) === undefined : format === 'json');
-  const isTyped = (name: GlobalOption): boolean =>
-    !(name in commandOptions) && typedFor(name, globalOptions[name], typed).length > 0;
-  return {
-    ...values,
-    ...(asJson ? { output: 'json' as const } : {}),
-    typed: new Set(namesIn(globalOptions).filter(isTyped)),
-  };
+  return asJson ? { ...values, output: 'json' } : values;
 }
 
 function twin(name: string, field: Field, env: Environment): unknown {

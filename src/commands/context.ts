@@ -31,7 +31,7 @@ export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output
   /** A format of every command, or one that this command offers. */
   readonly output?: Format | undefined;
   /** Those that the command line has, and not the environment. */
-  readonly typed?: ReadonlySet<string>;
+  readonly typed: ReadonlySet<string>;
 }
 
 /** The run itself: the options of every command, and what ends it early. */

@@ -143,7 +143,7 @@ interface Job {
   readonly isTTY: boolean;
   readonly total: number;
   readonly columns?: number;
-  readonly options?: GlobalValues;
+  readonly options?: Partial<GlobalValues>;
   readonly env?: Readonly<Record<string, string>>;
 }
 

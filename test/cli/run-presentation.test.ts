@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { presentationOf } from '../../src/cli/run-presentation.ts';
-import type { Options } from '../../src/cli/values.ts';
+import type { GlobalValues } from '../../src/commands/context.ts';
 import type { Show } from '../../src/output/presentation.ts';
 import { many, written } from '../output/looks.ts';
 
 /** What a command of these looks is printed as. */
-function presented(show: Show<unknown>, options: Partial<Options>, isTTY: boolean) {
+function presented(show: Show<unknown>, options: Partial<GlobalValues>, isTTY: boolean) {
   const command = { name: 'x', summary: 'x', examples: [], isList: false, run: () => undefined, show };
   const host = { system: { env: {} }, stdout: { isTTY, columns: 0 } };
   return presentationOf(command, { typed: new Set(), ...options }, host).result;
@@ -16,7 +16,7 @@ const textOf = (row: unknown): string => (row as { id: string }).id;
 const [quiet, text]: Show<unknown>[] = [{ quiet: textOf }, { text: textOf }];
 const line: Show<unknown> = { line: (row) => `Deleted ${textOf(row)}.\nDone.` };
 
-test.each<[string, Partial<Options>, 'terminal' | 'pipe', Show<unknown>, string]>([
+test.each<[string, Partial<GlobalValues>, 'terminal' | 'pipe', Show<unknown>, string]>([
   ['-q prints the one thing, unchanged in a pipe', { quiet: true }, 'pipe', { ...quiet }, 'k\x1b1\nk2\n'],
   ['-q on a terminal is harmless', { quiet: true }, 'terminal', { ...quiet }, 'k\\x1b1\nk2\n'],
   [

@@ -91,7 +91,7 @@ export default command({
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
     const { options, say, warn, signal } = context;
-    if (options.typed?.has('fields') && output !== 'csv')
+    if (options.typed.has('fields') && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const [{ head }] = archives;

@@ -88,7 +88,7 @@ export async function checkCredential(
 
 /** The name of the profile to store; `--profile` is taken for `--name`. @throws Failure usage for two names */
 export function typedName(name: string | undefined, { options }: Invocation): string | undefined {
-  const other = options.typed?.has('profile') ? options.profile : undefined;
+  const other = options.typed.has('profile') ? options.profile : undefined;
   if (name !== undefined && other !== undefined && name !== other)
     throw usage(`--name '${name}' and --profile '${other}' are two profiles`, 'Give one of them.');
   return name ?? other;
@@ -109,7 +109,7 @@ export async function inPlaceOf(
   given: CandidateProfile,
   { accounts: { profiles }, confirm, options: { ca_file, typed } }: StoreParts,
 ): Promise<Profile> {
-  const isGiven = ca_file !== undefined && typed?.has('ca_file');
+  const isGiven = ca_file !== undefined && typed.has('ca_file');
   const candidate = isGiven ? { ...given, ca_file: ca_file && resolve(ca_file) } : given;
   const stored = await profiles().find(given.name);
   const { key_command: _, allow_http, ...reused }: Partial<Profile> = stored?.kind === given.kind ? stored : {};

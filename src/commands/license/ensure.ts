@@ -42,7 +42,7 @@ export default command({
     const { options, say } = context;
     const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
-    const isOfJob = options.dry_run && !options.typed?.has('dry_run');
+    const isOfJob = options.dry_run && !options.typed.has('dry_run');
     if (options.dry_run && !isOfJob) {
       yield await planOne(fields, api, giving);
       return;
