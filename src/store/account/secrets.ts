@@ -124,7 +124,7 @@ export async function headersOfEnvironment(system: System, signal?: AbortSignal)
   return labelled(headerVariable, () => readHeaderLines(text, path), 'config');
 }
 
-/** What a zuliprc says. @throws Failure usage for the first mistake, and where it has no key */
+/** What a zuliprc says. @throws Failure usage with all problems, and where it has no key */
 export function readZuliprc(text: string) {
   const api = readSection(text);
   const valueOf = (name: string): string => {
@@ -132,19 +132,21 @@ export function readZuliprc(text: string) {
     if (value === '') throw usage(`section [api]: ${name} is missing`);
     return value;
   };
-  return {
-    email: readEmail(valueOf('email')),
-    key: keyFrom(valueOf('key'), 'section [api]', 'usage'),
-    site: readSite(valueOf('site')),
-  };
+  const email = () => readEmail(valueOf('email'));
+  const key = () => keyFrom(valueOf('key'), 'section [api]', 'usage');
+  const site = () => readSite(valueOf('site'));
+  // All problems of the file at once; after that none of them throws.
+  collect([email, key, site], (read) => read());
+  return { email: email(), key: key(), site: site() };
 }
 
 /**
  * The lines `name = value` of the section `[api]`, by lower-case names.
- * @throws Failure usage naming a bad line by its number only: it may hold a key
+ * @throws Failure usage naming every bad line by its number only: it may hold a key
  */
 function readSection(text: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
+  const problems: string[] = [];
   let section: string | undefined;
   let isThere = false;
   for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
@@ -155,10 +157,11 @@ function readSection(text: string): ReadonlyMap<string, string> {
     if (section !== 'api' || content.startsWith('[')) continue;
     const [, name = '', value = ''] = /^([^=:]*?)\s*[=:]\s*(.*)$/.exec(content) ?? [];
     const key = name.toLowerCase();
-    if (key === '') throw usage(`line ${index + 1}: neither a [section] nor name = value`);
-    if (values.has(key)) throw usage(`line ${index + 1}: ${key} appears twice`);
+    if (key === '') problems.push(`line ${index + 1}: neither a [section] nor name = value`);
+    else if (values.has(key)) problems.push(`line ${index + 1}: ${key} appears twice`);
     values.set(key, value);
   }
-  if (!isThere) throw usage('this is not a zuliprc: it has no section [api]');
+  if (!isThere) problems.push('this is not a zuliprc: it has no section [api]');
+  if (problems.length > 0) throw usage(problems);
   return values;
 }
