@@ -1,18 +1,16 @@
-import { Planned } from '../../api/http/call.ts';
+import { notePlanned, Planned } from '../../api/http/call.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { giveLicense } from '../../jobs/license/roster-run.ts';
-import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { dryChange } from './change-in-plan.ts';
 import { ensuringOptions, openGiving } from './options.ts';
-import { changedFields, changedShow, severalFailure, type ChangedLicense } from './show.ts';
+import { changedFields, changedShow, severalFailure } from './show.ts';
 
 export default command({
   about: [
@@ -43,18 +41,30 @@ export default command({
     const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
     const isOfJob = options.dry_run && !options.typed.has('dry_run');
-    if (options.dry_run && !isOfJob) {
-      yield await planOne(fields, api, giving);
-      return;
-    }
     // The key of a license that would be resized is what a job needs to go on.
-    const looking = isOfJob ? { ...api, update: ({ code }: { readonly code: string }) => api.view(code) } : api;
+    const update: LicensingApi['update'] = async (edit) => {
+      if (!isOfJob) await notePlanned(api.update(edit));
+      return api.view(edit.code);
+    };
+    const looking = options.dry_run ? { ...api, update } : api;
     const given = await giveLicense(fields, { ...giving, licensing: () => looking }).catch((cause: unknown) => {
-      if (!isOfJob || !(cause instanceof Planned)) throw cause;
+      if (!(cause instanceof Planned)) throw cause;
+      return undefined;
+    });
+    if (!given && isOfJob) {
       say(`would be created: the license of ${remote_user} in application ${app_code}`);
       throw new Failure('differences', `the user ${remote_user} has no license`);
-    });
+    }
+    if (!given) {
+      const planned = { kind: 'create', user: remote_user, becomes: `size ${size_allowance}` } as const;
+      yield { key: undefined, fields: { ...fields }, before: {}, status: 'would be created', planned };
+      return;
+    }
     const { status, license, size_allowance_before: size_before, failure } = given;
+    if (options.dry_run && !isOfJob && status === 'resized') {
+      yield dryChange(license, keyOf(license), { size_allowance }, status);
+      return;
+    }
     const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     const done = isOfJob && status !== 'unchanged' ? `would be ${status}` : status;
     if (!failure) context.conclude(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
@@ -67,23 +77,3 @@ export default command({
 
   show: { ...changedShow, text: keyOf },
 });
-
-/** What a dry run would do, and the request that is noted. @throws Failure where nothing can be done */
-async function planOne(fields: LicenseFields, api: LicensingApi, giving: GivePorts): Promise<ChangedLicense> {
-  const { remote_user, size_allowance } = fields;
-  let code: string | undefined;
-  const update: LicensingApi['update'] = (edit) => {
-    ({ code } = edit);
-    return api.update(edit);
-  };
-  try {
-    const { license, failure } = await giveLicense(fields, { ...giving, licensing: () => ({ ...api, update }) });
-    if (failure) throw failure;
-    return { ...license, before: {}, status: 'unchanged' };
-  } catch (cause) {
-    if (!(cause instanceof Planned)) throw cause;
-    if (code !== undefined) return dryChange(await api.view(code), code, { size_allowance }, 'resized');
-    const planned = { kind: 'create', user: remote_user, becomes: `size ${size_allowance}` } as const;
-    return { key: undefined, fields: { ...fields }, before: {}, status: 'would be created', planned };
-  }
-}
