@@ -69,7 +69,7 @@ export class ApplicationLookups {
   readonly #app_code: number;
   readonly #world: LookupWorld;
   /** The list of all licenses is the lookup: a response has shown that the filter finds other names too. */
-  #isByList = false;
+  isByList = false;
   /** The first lookup, which may find out about the filter for all others. */
   #first: Promise<unknown> | undefined;
   /** The response for a name that no user has. */
@@ -90,17 +90,13 @@ export class ApplicationLookups {
     this.#world = world;
   }
 
-  get isByList(): boolean {
-    return this.#isByList;
-  }
-
   /**
    * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
    * the call. @throws Failure where the server does not answer, or refuses
    */
   async lookUp(user: string, names: LookedUpNames, places: LookupPlaces = anyPlace): Promise<Lookup> {
     if (this.#first) await this.#first.catch(() => undefined);
-    const asking = this.#isByList ? undefined : places.read(() => this.#byFilter(user, names));
+    const asking = this.isByList ? undefined : places.read(() => this.#byFilter(user, names));
     this.#first ??= asking;
     return (await asking) ?? this.#byList(user, places);
   }
@@ -128,13 +124,13 @@ export class ApplicationLookups {
     const { rows, gap, last } = await this.#filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const others = rows.filter((row) => !exact.includes(row));
-    this.#isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
-    if (this.#isByList) return undefined;
+    this.isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
+    if (this.isByList) return undefined;
     const isIncomplete = gap !== undefined && exact.length === 0;
     if (others.length > 0 || isIncomplete) {
       const nobody = await this.#askNobody();
-      this.#isByList ||= nobody.rows.length > 0;
-      if (this.#isByList) return undefined;
+      this.isByList ||= nobody.rows.length > 0;
+      if (this.isByList) return undefined;
       // A sign of further rows says nothing if the response for nobody has it too.
       if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
     }

@@ -73,16 +73,13 @@ export class RunRecord {
   isGone = false;
   /** It is, and each of its writes has an end. */
   isClosed = false;
-  readonly #all = new Map<number, RecordedWrite>();
+  /** By their numbers. */
+  readonly all = new Map<number, RecordedWrite>();
   readonly #byName = new Map<string, Set<RecordedWrite>>();
 
   constructor(token: string, { run, command }: WritingRun) {
     this.token = token;
     this.run = { run, command };
-  }
-
-  get all(): ReadonlyMap<number, RecordedWrite> {
-    return this.#all;
   }
 
   /** Changes the write that a line is about, which leaves once nobody needs to know it. `at`: on the reader's clock. */
@@ -91,12 +88,12 @@ export class RunRecord {
       const write = { id: `${this.token}-${line.begin}`, ...this.run, users: line.users, asked: line.asked, time };
       this.#forget(line.begin);
       this.isClosed = false;
-      this.#all.set(line.begin, write);
+      this.all.set(line.begin, write);
       for (const { folded } of write.users)
         this.#byName.set(folded, (this.#byName.get(folded) ?? new Set()).add(write));
       return;
     }
-    const write = this.#all.get(line.end);
+    const write = this.all.get(line.end);
     if (!write) return;
     if (line.is !== 'answered' && line.is !== 'no answer') {
       this.#forget(line.end);
@@ -110,8 +107,8 @@ export class RunRecord {
   }
 
   #forget(number: number): void {
-    const write = this.#all.get(number);
-    this.#all.delete(number);
+    const write = this.all.get(number);
+    this.all.delete(number);
     for (const { folded } of write?.users ?? []) {
       const writes = this.#byName.get(folded);
       if (write) writes?.delete(write);
@@ -126,11 +123,11 @@ export class RunRecord {
 
   /** What is under way by its lines: in a run that has ended, these lack an end. */
   cut(): readonly number[] {
-    return [...this.#all].flatMap(([number, { end }]) => (end ? [] : [number]));
+    return [...this.all].flatMap(([number, { end }]) => (end ? [] : [number]));
   }
 
   isNeeded(now: Milliseconds): boolean {
-    return [...this.#all.values()].some((write) => !isForgotten(write, now));
+    return [...this.all.values()].some((write) => !isForgotten(write, now));
   }
 }
 
