@@ -15,8 +15,8 @@ const waits: readonly Milliseconds[] = [2000, 7000];
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
   const messages = async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
-    const strayIn = ({ messages: all }: MessagePage): RawMessage | undefined =>
-      all.find((message) => !isThere(message, query));
+    const isThere = placeTest(query);
+    const strayIn = ({ messages: all }: MessagePage): RawMessage | undefined => all.find((one) => !isThere(one));
     const read = async (): Promise<MessagePage> => refuseIgnored(await chat.messages(query, limits));
     let page = await read();
     for (const wait of limits?.repeat === 'never' ? [] : waits) {
@@ -66,20 +66,22 @@ export function untrusted(message: string): Failure {
   });
 }
 
-/** Whether a message is in the place of its query; `with` moves the place that the other terms name. */
-function isThere(message: RawMessage, { narrow = [], allow_empty_topic_name }: MessageQuery): boolean {
-  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return true;
-  const isOfChannel = (channel: number | string): boolean => {
+/** Whether messages are in the place of their query; `with` moves the place that the other terms name. */
+function placeTest({ narrow = [], allow_empty_topic_name }: MessageQuery): (message: RawMessage) => boolean {
+  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return () => true;
+  const isOfChannel = (message: RawMessage, channel: number | string): boolean => {
     const [id, name] = [message.read('stream_id'), message.read('display_recipient')];
     if (typeof channel === 'number') return id === channel || (id === undefined && name === undefined);
     return name === undefined || (typeof name === 'string' && isSameName(name, channel.trim()));
   };
-  const isOfTopic = (topic: unknown): boolean => {
+  const isOfTopic = (message: RawMessage, topic: unknown): boolean => {
     if (typeof topic !== 'string') return true;
     const name = message.read('subject');
     // The empty topic is shown under a name of the server's own, or as ''.
     if (topic.trim() === '') return !allow_empty_topic_name || name === '';
     return typeof name !== 'string' || isSameTopic(name.trim(), topic.trim());
   };
-  return channelsIn(narrow).every(isOfChannel) && operandsIn(narrow, 'topic').every(isOfTopic);
+  const [channels, topics] = [channelsIn(narrow), operandsIn(narrow, 'topic')];
+  return (message) =>
+    channels.every((channel) => isOfChannel(message, channel)) && topics.every((topic) => isOfTopic(message, topic));
 }
