@@ -111,24 +111,16 @@ export async function everyChannel(chat: ChatApi, left: readonly string[]): Prom
     .sort((one, other) => one.stream_id - other.stream_id);
 }
 
-async function noChannel(chat: ChatApi, wanted: number | string): Promise<Failure> {
-  return new Failure('not_found', ...(await unknownChannel(chat, wanted)));
-}
-
-/** What is said of an unknown channel, and its hint: digits that name one, or the names that come near. */
-export async function unknownChannel(
-  chat: ChatApi,
-  wanted: number | string,
-): Promise<[message: string, details: { readonly hint?: string | undefined }]> {
+/** The failure of an unknown channel: it says that digits name one, or the names that come near. */
+export async function noChannel(chat: ChatApi, wanted: number | string): Promise<Failure> {
   const channels = (await ifAnswered(chat.channels())) ?? [];
   if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
-    return [
-      `no channel has the id ${wanted}; a channel is named so`,
-      { hint: `Write name:${wanted} for the channel of that name.` },
-    ];
+    return new Failure('not_found', `no channel has the id ${wanted}; a channel is named so`, {
+      hint: `Write name:${wanted} for the channel of that name.`,
+    });
   const near = nearRows(channels, 'name', String(wanted), ({ stream_id }) => `id:${String(stream_id)}`);
   const hint = near === '' ? 'Give a name or an id that channel list shows.' : undefined;
-  return [`no channel '${wanted}'${near}`, { hint }];
+  return new Failure('not_found', `no channel '${wanted}'${near}`, { hint });
 }
 
 /** Of rows those whose name comes near, each with what to type: `; general is id:1`. */

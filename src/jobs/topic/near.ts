@@ -4,22 +4,23 @@ import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
-import { nearRows, unknownChannel } from './find-channel.ts';
+import { nearRows, noChannel } from './find-channel.ts';
 
 /** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
 export async function withNearNames(cause: unknown, narrow: readonly unknown[], chat: ChatApi): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
-  if (named === undefined) return cause;
-  for (const { operator, operand } of narrow.filter(isObject)) {
-    if (String(operand) !== text) continue;
-    const wanted = typeof operand === 'number' ? operand : text;
-    if (named !== 'user') return cause.as(cause.kind, ...(await unknownChannel(chat, wanted)));
-    const near = nearUsers((await ifAnswered(chat.users())) ?? [], text, `--${String(operator)} `);
-    return cause.as(cause.kind, `no user '${text}'${near}`, near === '' ? {} : { hint: undefined });
+  const term = narrow
+    .filter(isObject)
+    .find(({ operator, operand }) => String(operand) === text && (operator === 'channel') === (named !== 'user'));
+  if (text === undefined || !term) return cause;
+  if (named !== 'user') {
+    const { message, details } = await noChannel(chat, typeof term['operand'] === 'number' ? term['operand'] : text);
+    return cause.as(cause.kind, message, details);
   }
-  return cause;
+  const near = nearUsers((await ifAnswered(chat.users())) ?? [], text, `--${String(term['operator'])} `);
+  return cause.as(cause.kind, `no user '${text}'${near}`, near === '' ? {} : { hint: undefined });
 }
 
 /** Organizations may hide addresses: what is before the @ of one is compared with names. */

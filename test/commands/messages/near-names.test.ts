@@ -10,6 +10,7 @@ test.each([
   ["--dm 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --dm 10/],
   ["--channel bench --sender 'King Hamlet'", /^no channel 'bench'$/],
   ["--channel general --sender 'King Hamlet'", /^no user 'King Hamlet'$/],
+  ['--channel general --sender general', /^no user 'general'$/],
 ])('%s: the hint is of what the server named', async (words, message) => {
   const { run } = await openSandbox();
 
