@@ -19,6 +19,8 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...notSettled(ended, limits),
     ...(limits.includes('shown after --settle') ? [] : unseenDoubles(ended)),
     ...goesOnUnfound(ended),
+    ...besideUnfound(ended),
+    ...barsTooSoon(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -220,6 +222,42 @@ function goesOnUnfound({ server: { posts }, licenses, runs }: Ended): string[] {
     const [first, ...later] = posts.filter(({ client }) => client === run);
     const isFound = first?.reply !== 'made' || codes.has(first.code ?? '') || run.line.includes('--send-again');
     return isFound || later.length === 0 ? [] : [`"${run.line}" goes on, and what it was answered first is nowhere`];
+  });
+}
+
+/** While what a run was answered first is nowhere, later runs of its computer ask for nothing either. */
+function besideUnfound({ plan, server: { posts }, licenses, runs }: Ended): string[] {
+  const isExcused = plan.hasTwoApps ?? (isRenamed(plan) || (plan.clockAhead ?? 0) !== 0);
+  const isHurt = ({ fate = {}, hurt }: (typeof plan.runs)[number]): boolean =>
+    disksOf(fate).some(({ path }) => path === undefined) || [fate.kill, fate.clock, hurt].some(Boolean);
+  if (isExcused || plan.runs.some(isHurt)) return [];
+  const users = new Set(licenses.map(({ remote_user }) => remote_user));
+  return runs.flatMap((run) => {
+    const first = posts.find(({ client }) => client === run);
+    const { ended, computer, exit = 130 } = run;
+    if (first?.reply !== 'made' || users.has(first.user) || ended === undefined || exit >= 128) return [];
+    const later = posts.filter(
+      ({ client, user }) =>
+        client.computer === computer &&
+        client.started >= ended &&
+        !client.line.includes('--send-again') &&
+        !(client.line.startsWith('license create') && user === first.user),
+    );
+    return later.map(
+      ({ client, user }) => `${user} is asked for by "${client.line}", and what "${run.line}" was answered first is nowhere`,
+    );
+  });
+}
+
+/** That a first license is nowhere is said when lists have had --settle to show it. */
+function barsTooSoon({ plan, licenses, runs, healed }: Ended, limits: readonly string[]): string[] {
+  const { habits, runs: planned } = plan;
+  if (limits.includes('shown after --settle') || habits?.gaps || habits?.newest) return [];
+  if (planned.some(({ fate }) => fate?.clock) || (plan.clockAhead ?? 0) !== 0) return [];
+  return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
+    const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';
+    const kept = licenses.find(({ license_code }) => license_code.endsWith(end));
+    return kept ? [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`] : [];
   });
 }
 
