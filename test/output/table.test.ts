@@ -65,6 +65,11 @@ describe('a table of more than two hundred rows', () => {
     expect(lines.slice(200)).toEqual(['199  n199', '12345  n', '12…  a n…', '']);
   });
 
+  test('is a record with values below their names, one character a line, in a terminal of one column', async () => {
+    const text = await written({ one: { id: 12 } }, look('table', { terminal: true, width: 1 }));
+    expect(text).toBe('id\n  1\n  2\n');
+  });
+
   test('shortens nothing in a pipe', async () => {
     const text = await written(many(...numbered(200), { id: 123456, name: 'a name' }), look('table', { width: 12 }));
     expect(text.split('\n').slice(200)).toEqual(['199  n199', '123456  a name', '']);

@@ -244,7 +244,8 @@ function besideUnfound({ plan, server: { posts }, licenses, runs }: Ended): stri
         !(client.line.startsWith('license create') && user === first.user),
     );
     return later.map(
-      ({ client, user }) => `${user} is asked for by "${client.line}", and what "${run.line}" was answered first is nowhere`,
+      ({ client, user }) =>
+        `${user} is asked for by "${client.line}", and what "${run.line}" was answered first is nowhere`,
     );
   });
 }

@@ -281,8 +281,8 @@ export const rules = [
   ...inFile('rosters', 'store/record/run-record.ts', [
     [
       'a user is one of its application',
-      'exact: hashOf(`${salt} ${app_code} ${remote_user}`)',
-      'exact: hashOf(`${salt} ${remote_user}`)',
+      'exact: hashOf(`${salt} ${app_code} ${remote_user}`),\n    folded: hashOf(`${salt} ${app_code} folded',
+      'exact: hashOf(`${salt} ${remote_user}`),\n    folded: hashOf(`${salt} folded',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [

@@ -38,14 +38,16 @@ describe('license ensure', () => {
   });
 
   test.each(['drop-after', 'delay-commit@4s', '502-after', 'cut', 'empty', 'json-garbage', 'drop-before', '504'])(
-    'after %s: one license, and its key',
+    'after %s: one license, its key, and nothing pending for later runs',
     async (kind) => {
-      const { ensure, ada } = await service(`POST /*=${kind.replace('@', '#1@').replace(/^[^#]*$/, '$&#1')}`);
+      const { ensure, ada, home } = await service(`POST /*=${kind.replace('@', '#1@').replace(/^[^#]*$/, '$&#1')}`);
 
       const { exitCode, stdout } = await ensure();
 
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${ada()[0]?.license_code ?? ''}\n` });
       expect(ada()).toHaveLength(1);
+      const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
+      expect(files.filter((file) => file.endsWith('.run'))).toEqual([]);
     },
   );
 

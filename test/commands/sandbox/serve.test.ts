@@ -102,6 +102,16 @@ describe('a sandbox on an address of this computer that others reach', needs('ne
   });
 });
 
+test('a port that another program has is said, and any free one offered', async () => {
+  const { env } = await serving('--shell sh');
+  const { port } = new URL(env['CHATELAINE_BASE_URL'] ?? '');
+  const { exitCode, stderr } = await runAlone(`sandbox serve --port ${port}`);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: `chatelaine: port ${port} cannot be used: it is in use\nhint: Leave --port out for any free one.\n`,
+  });
+});
+
 test.each([
   ['203.0.113.9', '203.0.113.9 is no address of this computer'],
   ['nosuch.invalid', 'nosuch.invalid'],
