@@ -15,14 +15,14 @@ interface Served {
   end(): Promise<Ran>;
 }
 
-async function serving(options: string, tty = false): Promise<Served> {
+async function serving(options: string): Promise<Served> {
   const home = emptyHome();
   const file = join(home, 'ready');
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   let served: Promise<Ran> | undefined;
   await new Promise<void>((ready, failed) => {
-    const running = { home, interrupt: ending.signal, tty, written: ready };
+    const running = { home, interrupt: ending.signal, written: ready };
     served = runAlone(`sandbox serve --ready-file ${file} ${options}`, running);
     void served.then(({ stderr }) => failed(new Error(stderr)));
   });
@@ -49,16 +49,6 @@ test.each([
   const { ready, end } = await serving(`--shell ${shell}`);
   expect(ready.split('\n')).toContain(line);
   expect((await end()).stdout).toBe(ready);
-});
-
-test.each([
-  ['on a terminal', '', true, true],
-  ['with -q', '-q', true, false],
-  ['where stderr is no terminal', '', false, false],
-])('requests are shown on a terminal alone: %s', async (_when, options, tty, isShown) => {
-  const { run, end } = await serving(`--shell sh ${options}`, tty);
-  expect((await run('license view X')).exitCode).toBe(5);
-  expect((await end()).stderr.includes('GET /v1/license/[license_code]/ 404')).toBe(isShown);
 });
 
 test('--listen 127.0.0.2 serves there alone, and plain http to it needs no consent', needs('loopback'), async () => {
