@@ -46,40 +46,35 @@ function openLine(argv: readonly string[], host: Host) {
   return { options, redactor, complete, messages, typed: { words: [...argv], names: new Set<string>(), env } };
 }
 
-async function perform(request: CommandRequest, line: OpenLine, host: Host): Promise<void> {
-  const { signal, release } = openEnding(host, request.options.deadline);
+async function perform(
+  request: CommandRequest,
+  { messages, redactor, typed: known }: OpenLine,
+  host: Host,
+): Promise<void> {
+  const { command, options } = request;
+  const { signal, release } = openEnding(host, options.deadline);
   try {
-    await runRequest(request, line, { host, signal });
+    const { words, typed } = await fillFromInput(request, { host, messages, signal });
+    // No option is before the first of them.
+    known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
+    const given = [
+      ...Object.entries(words),
+      ...typed.map(({ flag, text }) => [flag.replaceAll('-', '_'), text] as const),
+    ];
+    for (const text of given.flatMap(([name, value]) => (ofNames.test(name) ? [value].flat() : [])))
+      known.names.add(String(text));
+    const values = readValues(command, words, typed);
+    checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
+    // doctor names them.
+    if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
+    // Help needs nothing of what runs a command.
+    const { runCommand } = await import('./run.ts');
+    const again: RunParts['again'] = (changed, words) =>
+      typedLine(command.name, words ? { ...request, words: { own: words } } : request, changed);
+    await runCommand(command, values, { host, signal, options, messages, redactor, typed: known, again });
   } finally {
     release();
   }
-}
-
-async function runRequest(
-  request: CommandRequest,
-  { messages, redactor, typed: known }: OpenLine,
-  opened: Pick<RunParts, 'host' | 'signal'>,
-): Promise<void> {
-  const { command, options } = request;
-  const { host, signal } = opened;
-  const { words, typed } = await fillFromInput(request, { host, messages, signal });
-  // No option is before the first of them.
-  known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
-  const given = [
-    ...Object.entries(words),
-    ...typed.map(({ flag, text }) => [flag.replaceAll('-', '_'), text] as const),
-  ];
-  for (const text of given.flatMap(([name, value]) => (ofNames.test(name) ? [value].flat() : [])))
-    known.names.add(String(text));
-  const values = readValues(command, words, typed);
-  checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
-  // doctor names them.
-  if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
-  // Help needs nothing of what runs a command.
-  const { runCommand } = await import('./run.ts');
-  const again: RunParts['again'] = (changed, words) =>
-    typedLine(command.name, words ? { ...request, words: { own: words } } : request, changed);
-  await runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 
 /** Arguments and options that hold a user, a topic or a channel. */

@@ -94,8 +94,6 @@ function turner(signal: AbortSignal | undefined, { elapsed }: Clock): () => Prom
 
 const moment = 100;
 
-type Print = (outcome: unknown) => Promise<void>;
-
 function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>, running: RunParts) {
   const { show, dryRun, result } = command;
   const { result: given, open, noFields } = looks;
@@ -154,7 +152,7 @@ function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {
 /** The requests that would have been sent; where there are none, what the command says itself. */
 async function printDry(
   outcome: unknown,
-  print: Print,
+  print: (outcome: unknown) => Promise<void>,
   plan: Presentation,
   planned: readonly PlannedCall[],
   running: RunParts,
