@@ -196,9 +196,10 @@ describe('--header-file', () => {
 
   test('is nowhere shown: not in a trace, a log, an error or a dry run; curl reads it from a variable', async () => {
     const words = 'no proxy for s3cr3t-of-the-proxy';
-    const { url: base } = await guarded((path) =>
-      path.includes('remote_user') ? { status: 400, body: { detail: words } } : {},
-    );
+    const { url: base } = await guarded((path) => {
+      if (path.includes('remote_user')) return { status: 400, body: { detail: words } };
+      return path.includes('K-1') ? { body: { license_code: 'K-1', remote_user: 'ada', size_allowance: 2 } } : {};
+    });
     const home = emptyHome();
     await runAlone(login(base, `--no-check --header-file ${headerFile()}`), { home });
     const log = join(home, 'log');
