@@ -23,10 +23,6 @@ export interface RecordedRun extends WritingRun {
   readonly note: (text: string) => void;
 }
 
-export interface LedgerSurroundings extends Surroundings {
-  readonly alarm: Alarm;
-}
-
 /** An entry of the history, by the salted hash of its user. */
 interface ToldEntry {
   readonly exact: string;
@@ -75,7 +71,7 @@ export class LedgerWrites implements WritePlace {
   readonly #state: LedgerState;
   readonly #origin: string;
   readonly #run: RecordedRun;
-  readonly #host: LedgerSurroundings;
+  readonly #host: Surroundings;
   readonly #key: string;
   /** Locks that are given back with the next statement. */
   #given: string[] = [];
@@ -89,7 +85,7 @@ export class LedgerWrites implements WritePlace {
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
 
-  constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: LedgerSurroundings) {
+  constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: Surroundings, alarm: Alarm) {
     this.salt = `${state.salt} ${origin}`;
     this.#ask = ask;
     this.#state = state;
@@ -97,7 +93,7 @@ export class LedgerWrites implements WritePlace {
     this.#run = run;
     this.#host = host;
     this.#key = keyOf(hashOf(`${state.salt} run ${run.token}`));
-    this.#exchanges = new JoinedItems((all) => this.#exchangeAll(all), host.alarm, longestDelay);
+    this.#exchanges = new JoinedItems((all) => this.#exchangeAll(all), alarm, longestDelay);
   }
 
   async open(): Promise<void> {

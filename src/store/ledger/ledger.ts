@@ -4,16 +4,15 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Secret } from '../../core/secret.ts';
+import type { Surroundings } from '../lock/lock.ts';
 import { isEntry, type HistoryEntry } from '../record/history.ts';
 import { hashOf, type WritePlace } from '../record/run-record.ts';
 import { ledgerAddress } from './ledger-address.ts';
 import { ledgerVersion, schemaSql, statements, type LedgerRow } from './ledger-sql.ts';
-import { LedgerWrites, type LedgerState, type LedgerSurroundings, type RecordedRun } from './ledger-writes.ts';
-import { openDatabase, type Database } from './postgres.ts';
+import { LedgerWrites, type LedgerState, type RecordedRun } from './ledger-writes.ts';
+import { openDatabase, type Connecting, type Database } from './postgres.ts';
 
-interface LedgerHost extends LedgerSurroundings {
-  readonly signal: AbortSignal;
-  readonly caFile: string | undefined;
+interface LedgerHost extends Surroundings, Connecting {
   /** Remembers the password of the database as a secret. */
   readonly watch: (secret: Secret) => Secret;
 }
@@ -49,7 +48,7 @@ export class Ledger {
   /** Where a run sees the writes of all machines to one licensing server. */
   async writes(origin: string, run: RecordedRun): Promise<WritePlace> {
     const ask = this.#ask.bind(this);
-    const writes = new LedgerWrites(ask, await this.#state(), origin, run, this.#host);
+    const writes = new LedgerWrites(ask, await this.#state(), origin, run, this.#host, this.#host.alarm);
     await writes.open();
     this.#writes.set(origin, writes);
     return writes;

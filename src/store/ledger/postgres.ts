@@ -8,7 +8,7 @@ import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 
-interface Connecting {
+export interface Connecting {
   readonly alarm: Alarm;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;

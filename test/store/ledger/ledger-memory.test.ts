@@ -37,7 +37,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     const named = { token, run: token, command: 'license apply', note: () => undefined };
     const [about] = await connection.ask(statements.about, []);
     const run = { ...named, settle: 5000, requestLimit: 30_000 };
-    const place = new LedgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host);
+    const place = new LedgerWrites(connection.ask, stateIn(about), 'https://licenses.test', run, host, host.alarm);
     await place.open();
     const { signal } = new AbortController();
     const store = new LicenseWrites([place], { token, settle: 5000, ...host, signal, say: () => undefined });
