@@ -46,7 +46,7 @@ export class LicenseWrites {
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
   /** Why a place could not record a line, or let go of a user: nothing more is sent. */
-  #failure: unknown;
+  #failure: Error | undefined;
   #count = 0;
   #silent = 0;
   #onSilence: (load: ServerLoad) => void = () => undefined;
@@ -83,7 +83,7 @@ export class LicenseWrites {
   #releaseRecorded(lock: UserLock): Promise<void> {
     const released = Promise.allSettled(this.#ending.values())
       .then(() => lock.release())
-      .catch((cause: unknown) => void (this.#failure ??= cause));
+      .catch((cause: unknown) => void (this.#failure ??= errorOf(cause)));
     this.#releasing = this.#releasing.then(() => released);
     return released;
   }
@@ -184,7 +184,7 @@ export class LicenseWrites {
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
     // One place records what another cannot.
     for (const one of await Promise.allSettled(writing))
-      if (one.status === 'rejected') throw (this.#failure ??= one.reason);
+      if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {
@@ -238,6 +238,10 @@ export class LicenseWrites {
     // A Failure is said by the next request, which is not sent.
     if (this.#failure && !(this.#failure instanceof Failure)) throw this.#failure;
   }
+}
+
+function errorOf(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 function numberIn(id: string): number {
