@@ -1,3 +1,4 @@
+import { usage } from '../core/failure.ts';
 import type { JsonElement } from '../core/json-elements.ts';
 import { isObject } from '../core/json.ts';
 import { momentText, startOf, startOfNext, type Period } from '../core/moment.ts';
@@ -19,8 +20,10 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   const counts = new Map<unknown, number>();
   const keyOf = unit ? startsOf(unit) : keyOfValue;
   const fieldOf = reader(field, show);
+  let other: unknown;
   const add = (value: unknown): void => {
     const key = keyOf(value);
+    if (key === null) other ??= value;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };
   const read = async (): Promise<void> => {
@@ -29,6 +32,12 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
       else add(cellsOf(row, [field], show)[0]);
   };
   const [reading] = await Promise.allSettled([read()]);
+  // Where no row has a time, the field was not meant.
+  if (unit && other !== undefined && counts.size === 1)
+    throw usage(
+      `--count-by ${field}:${unit}: ${cellText(other)} is not a time`,
+      `Leave out :${unit}, or name a field of times.`,
+    );
   const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
   const most = all.reduce((highest, [, count]) => Math.max(highest, count), 0);
   const widthOf = ([value]: Counts[number]): number => displayWidth(plain(cellText(value ?? none)));

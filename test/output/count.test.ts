@@ -65,8 +65,11 @@ describe('periods', () => {
     );
   });
 
-  test('where no row has a time, all rows are without one', async () => {
-    expect(await tsv('name:day', { name: null }, { name: 'ada' }, {})).toBe('name\tcount\n\t3\n');
+  test('where no row has a time, the field is refused', async () => {
+    await expect(tsv('name:day', { name: null }, { name: 'ada' }, { name: 'ben' })).rejects.toThrow(
+      '--count-by name:day: ada is not a time',
+    );
+    expect(await tsv('name:day', { name: null }, {})).toBe('name\tcount\n\t2\n');
   });
 
   test('are local: a moment is of two days in two zones, and a day of 23 hours is one', async () => {
