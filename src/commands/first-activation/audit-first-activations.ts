@@ -82,6 +82,9 @@ interface SensorRow {
   readonly error?: string;
 }
 
+/** The audit ends after this many lookups in a row that find the server unavailable. */
+const maxOutages = 3;
+
 /**
  * Who should have activated each sensor first, and who did.
  * @throws Failure auth at once; incomplete where a lookup failed; differences where a sensor was lent
@@ -94,9 +97,17 @@ async function* auditSensors(
 ): AsyncGenerator<SensorRow> {
   const progress = show('sensors', sensors.length);
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
-  const work = (sensor: SensorFields) => lookUp(sensor, licensing(sensor.app_code), signal);
+  let outages = 0;
+  const work = async (sensor: SensorFields): Promise<SensorRow> => {
+    const { row, failure } = await lookUp(sensor, licensing(sensor.app_code), signal);
+    outages = failure?.kind === 'unavailable' && failure.retryable ? outages + 1 : 0;
+    return row;
+  };
+  const untilGone = function* (): Generator<SensorFields> {
+    for (const sensor of sensors) if (outages < maxOutages) yield sensor;
+  };
   try {
-    for await (const row of pool(sensors, concurrency, work)) {
+    for await (const row of pool(untilGone(), concurrency, work)) {
       counts[row.status] += 1;
       progress.step();
       yield row;
@@ -114,19 +125,24 @@ async function* auditSensors(
   if (lent > 0) throw new Failure('differences', `sensors that were lent: ${lent}`);
 }
 
-async function lookUp(sensor: SensorFields, api: LicensingApi, signal: AbortSignal): Promise<SensorRow> {
+async function lookUp(
+  sensor: SensorFields,
+  api: LicensingApi,
+  signal: AbortSignal,
+): Promise<{ readonly row: SensorRow; readonly failure?: Failure }> {
   const { mac_address, app_code } = sensor;
   const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
     const license = await api.firstActivation({ mac_address, app_code });
-    if (!license) return { ...base, status: 'never-activated' };
+    if (!license) return { row: { ...base, status: 'never-activated' } };
     const first_user = textOf(license, 'remote_user');
-    if (first_user === undefined) return { ...base, status: 'error', error: 'the license does not name its user' };
-    return { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user };
+    if (first_user === undefined)
+      return { row: { ...base, status: 'error', error: 'the license does not name its user' } };
+    return { row: { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
     const { hint } = cause.details;
     const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
-    return { ...base, status: 'error', error };
+    return { row: { ...base, status: 'error', error }, failure: cause };
   }
 }

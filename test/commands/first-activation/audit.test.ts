@@ -61,6 +61,17 @@ describe('first-activation audit', () => {
     expect({ exitCode: second.exitCode, asked: log.length - asked }).toEqual({ exitCode: 10, asked: 4 });
   });
 
+  test('a server that is gone ends the audit after a few', async () => {
+    const { audit, log } = await service('GET /*=502');
+    const many = Array.from({ length: 200 }, (_, index) => `${(0xd422cd000000 + index).toString(16)},user-${index}`);
+
+    const ran = await audit('', ['mac_address,remote_user', ...many].join('\n'));
+
+    expect(ran.exitCode).toBe(8);
+    expect(ran.error?.message).toBe('200 of 200 sensors could not be looked up');
+    expect(log.length).toBeLessThan(8 * 6 + 1);
+  });
+
   test('a refused key is exit 4', async () => {
     const { run } = await openSandbox();
     const ran = await run('first-activation audit -', { stdin: sensors, env: { CHATELAINE_API_KEY: 'wrong' } });
