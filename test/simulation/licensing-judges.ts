@@ -253,7 +253,8 @@ function besideUnfound({ plan, server: { posts }, licenses, runs }: Ended): stri
 /** That a first license is nowhere is said when lists have had --settle to show it. */
 function barsTooSoon({ plan, licenses, runs, healed }: Ended, limits: readonly string[]): string[] {
   const { habits, runs: planned } = plan;
-  if (limits.includes('shown after --settle') || habits?.gaps || habits?.newest) return [];
+  const isLate = limits.some((limit) => / after --settle$/.test(limit));
+  if (isLate || habits?.gaps || habits?.newest) return [];
   if (planned.some(({ fate }) => fate?.clock) || (plan.clockAhead ?? 0) !== 0) return [];
   return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
     const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';

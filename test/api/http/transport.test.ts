@@ -5,19 +5,26 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Download } from '../../../src/api/http/call.ts';
+import type { Call, Download } from '../../../src/api/http/call.ts';
 import type { Answer } from '../../../src/api/http/answer.ts';
 import { exchange } from '../../../src/api/http/transport.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { openOrigin } from '../../helpers/origin.ts';
 
-function client(port: number, signal: AbortSignal, bodyLimit = 1000, download?: Download) {
+function client(
+  port: number,
+  signal: AbortSignal,
+  bodyLimit = 1000,
+  download?: Download,
+  { alarm = realAlarm, outlasts }: { readonly alarm?: typeof realAlarm; readonly outlasts?: Call['outlasts'] } = {},
+) {
   const surroundings = { env: {}, caFile: undefined };
-  const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal, bodyLimit };
+  const connection = { dispatcher: undefined, surroundings, alarm, signal, bodyLimit };
   const url = `http://127.0.0.1:${port}/`;
   const request = { method: 'GET', url, shown: url, headers: {}, body: undefined, shownBody: undefined } as const;
   return (timeout = 170_000): Promise<Answer> =>
-    exchange(connection, request, url, download ? { download } : {}, timeout);
+    exchange(connection, request, url, { outlasts, ...(download && { download }) }, timeout);
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {
@@ -49,6 +56,29 @@ test.each(['before', 'after'])('a run that ends %s a request is sent ends it wit
   run.abort(reason);
   await expect(answer).rejects.toMatchObject(when === 'before' ? { cause: reason } : { message: reason.message });
   expect(seen).toHaveLength(when === 'before' ? 0 : 1);
+});
+
+test.each([
+  ['interruption', 'cancelled', 'timeout'],
+  ['interruption', 'terminated', 'timeout'],
+  ['interruption', 'unavailable', 'the run ends'],
+  ['Ctrl-C', 'cancelled', 'timeout'],
+  ['Ctrl-C', 'terminated', 'the run ends'],
+  [undefined, 'cancelled', 'the run ends'],
+] as const)('a request in flight that outlasts %s, in a run that is %s, ends with: %s', async (outlasts, kind, end) => {
+  const { port, seen } = await openOrigin(() => undefined);
+  const run = new AbortController();
+  let timeOut: () => void = () => undefined;
+  const alarm: typeof realAlarm = (_span, ring) => {
+    timeOut = ring;
+    return () => undefined;
+  };
+  const answer = client(port, run.signal, 1000, undefined, { alarm, outlasts })();
+  answer.catch(() => undefined);
+  await expect.poll(() => seen.length).toBe(1);
+  run.abort(new Failure(kind, 'the run ends'));
+  timeOut();
+  await expect(answer).rejects.toThrow(end);
 });
 
 const tooLong = randomBytes(1_000_000);

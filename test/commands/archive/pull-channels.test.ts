@@ -71,6 +71,20 @@ test('a folder of channels, or of other files, is no new archive', async () => {
   expect(readdirSync(of)).toEqual(['letter.txt']);
 });
 
+test('folders that only look like a channel, or hold an archive under another name, are left alone', async () => {
+  const { server, folder } = await place([5, 'kitchen']);
+  mkdirSync(join(folder, '9-notes'), { recursive: true });
+  mkdirSync(join(folder, 'notes'));
+  writeFileSync(join(folder, 'notes', 'archive.json'), '{}');
+
+  const { exitCode, stdout } = await server.run(line(folder));
+
+  expect({ exitCode, rows: rowsOf(stdout, folder) }).toEqual({
+    exitCode: 0,
+    rows: [['pulled', 'kitchen', '5-kitchen', 3, 3]],
+  });
+});
+
 test.each([
   ['../../etc', '5-etc'],
   ['a/b\\c:d*e', '5-a-b-c-d-e'],
@@ -192,7 +206,11 @@ test('a channel that fails does not stop the others, and the exit code is 8', as
   const { exitCode, stdout, error } = await server.run(line(folder));
 
   expect(exitCode).toBe(8);
-  expect(error?.message).toBe('2 channels, 1 failed');
+  expect(error).toMatchObject({
+    message: '2 channels, 1 failed',
+    hint: 'Give the options of the first pull, or name another folder.',
+    retryable: false,
+  });
   expect(rowsOf(stdout, folder)).toEqual([
     ['failed', 'kitchen', '5-kitchen', null, 0],
     ['pulled', 'garden', '7-garden', 2, 2],

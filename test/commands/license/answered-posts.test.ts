@@ -367,3 +367,16 @@ test.each([
     expect({ exit: ran.exitCode, stdout: ran.stdout }).toEqual({ exit, stdout: `${made?.license_code ?? 'none'}\n` });
   },
 );
+
+test('the one row of a roster whose license no list shows: the same command goes on, and no other is sent', async () => {
+  const { run, made } = await service({ stale: 60_000 });
+
+  const { exitCode, error } = await run(['license', 'apply', '-', '-o', 'json'], roster('ada'));
+
+  expect({ exitCode, made: made().length, retryable: error?.retryable }).toEqual({
+    exitCode: 9,
+    made: 1,
+    retryable: true,
+  });
+  expect(error?.hint).toMatch(/^Run the same command again, which plans again: .* later, with a longer --settle/);
+});
