@@ -3,6 +3,7 @@ import { rootCertificates } from 'node:tls';
 import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, abortReason, messageOf, orAborted } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
 import { decodeText } from '../../core/read.ts';
 import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
@@ -26,6 +27,7 @@ const grace: Milliseconds = 1000;
 export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));
+  withoutOptions(client);
   const database = new Database(client, socket, address, connecting);
   await database.connect();
   return database;
@@ -109,6 +111,12 @@ export class Database {
     this.#lost = this.#failureOf(cause);
     this.#socket.destroy();
   }
+}
+
+/** The package sends PGOPTIONS, with which a pooler refuses the connection, and no setting keeps it from that. */
+function withoutOptions(client: pg.Client): void {
+  const parameters: unknown = Reflect.get(client, 'connectionParameters');
+  if (isObject(parameters)) Reflect.deleteProperty(parameters, 'options');
 }
 
 /** Waits for work, but not longer than a span of real time: then it rejects with what `late` returns. */

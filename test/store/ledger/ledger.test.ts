@@ -300,8 +300,8 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await deadlocks()).toEqual(before);
   });
 
-  test('a connection asks for what a vanished machine needs, whatever PGOPTIONS has', async () => {
-    vi.stubEnv('PGOPTIONS', '-c tcp_user_timeout=7000 -c default_transaction_isolation=serializable');
+  test('a connection asks for what a vanished machine needs, and PGOPTIONS stays out', async () => {
+    vi.stubEnv('PGOPTIONS', '-c tcp_user_timeout=7 -c application_name=options');
     onTestFinished(() => void vi.unstubAllEnvs());
     const url = `postgres://tester@127.0.0.1:${cluster.port}/postgres`;
     const { signal } = new AbortController();
@@ -309,6 +309,7 @@ describe('a ledger', needs('postgresql'), () => {
     const database = await openDatabase(await ledgerAddress(url, systemIn(cluster.socket)), connecting);
     onTestFinished(() => database.close());
     const shown = async (name: string) => (await database.query(`SHOW ${name}`))[0]?.[name];
+    expect([await shown('application_name'), await shown('tcp_user_timeout')]).toEqual(['chatelaine', '0']);
     await database.query('SET synchronous_commit = off');
     await database.query(statements.enter);
     const names = ['tcp_user_timeout', 'tcp_keepalives_idle', 'idle_session_timeout', 'default_transaction_isolation'];
