@@ -1,12 +1,15 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
+import type { RowResult } from '../../jobs/license/row-results.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Rules } from '../../jobs/license/case.ts';
 import { RunState } from '../../jobs/license/give-ports.ts';
+import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
+import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { plannedChange } from './change-in-plan.ts';
 import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
@@ -117,7 +120,7 @@ export default command({
       state: new RunState(context.signal),
     };
     const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, context);
-    for await (const row of all) if (!values.changed || row.status !== 'unchanged') yield kept(row);
+    for await (const row of all) if (isShown(row, values, context.options)) yield kept(row);
   },
 
   show: {
@@ -146,3 +149,14 @@ export default command({
     },
   },
 });
+
+/** `--changed` leaves unchanged rows out, `-q` all without trouble, but not from a plan or formats for programs. */
+function isShown(
+  { status }: RowResult<string>,
+  { changed }: { readonly changed?: boolean | undefined },
+  options: GlobalValues,
+): boolean {
+  if (changed && status === 'unchanged') return false;
+  const isForPeople = options.output === undefined || rowOf(options.output)?.forPeople;
+  return !(options.quiet && isForPeople && !options.dry_run) || status === 'failed' || status === 'unknown';
+}

@@ -981,6 +981,19 @@ describe('what is shown', () => {
     expect(done.stdout).toBe('physio-7740,resized\nada,created\n');
   });
 
+  test('-q shows only failed and unknown rows in a table, and all rows of a plan and in a format for programs', async () => {
+    const { apply } = await service({ fault: 'PATCH /*=redirect-307#1' });
+    const roster = `${csv(users(2))}${resized}`;
+
+    const table = await apply('-q --concurrency 1 --no-header', roster);
+    const json = await apply('-q -o json', roster);
+    const plan = await apply('-q -n --no-header --fields status', roster);
+
+    expect(plan.stdout).toBe('unchanged\n'.repeat(3));
+    expect(table.stdout).toMatch(/^physio-7740\t4711\t9\tfailed\t\t\tthe server redirects[^\n]*\n$/);
+    expect(rowsOf(json)).toHaveLength(3);
+  });
+
   test('--keep-columns carries the other columns of the roster through', async () => {
     const { apply } = await service();
 
