@@ -67,6 +67,8 @@ async function editOne(
 ): Promise<ChangedLicense> {
   const account = await context.licensingAccount();
   const [api, method] = [context.licensing(), replace ? 'PUT' : 'PATCH'] as const;
+  // The line of curl needs no look at the license.
+  if (context.options.dry_run && context.options.output === 'curl') await api.update({ code, fields, method });
   const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
   const how = { status: 'changed', method, check: allow_duplicate ? undefined : check };
