@@ -84,7 +84,12 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
   const sandbox = await startSandbox({
     clock: host.clock,
     ...behaviourOf(options),
-    log: (entry) => append?.(JSON.stringify(entry)),
+    log(entry) {
+      append?.(JSON.stringify(entry));
+      const { method, path, status, fault } = entry;
+      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
+      if (host.stderr.isTTY) say(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
+    },
     persistence,
   });
   try {

@@ -114,6 +114,7 @@ export interface Terminal extends WorkMessages {
   confirm(question: string): Promise<void>;
   readonly terminal: {
     canAsk(): boolean;
+    isShown(): boolean;
     /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
     ask(question: string): Promise<string>;
     /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
