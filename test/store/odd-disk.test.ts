@@ -55,4 +55,6 @@ test('the data of a sandbox whose last line was cut are read to the line before'
   writeFileSync(log, `${readFileSync(log, 'utf8')}{"by":"b","st`);
   expect(await runOn('append-only', 'log', folder, 'c', '1')).toMatchObject({ code: 0, stderr: '' });
   expect(readFileSync(log, 'utf8').split('\n').slice(1)).toEqual(['{"by":"a","step":0}', '{"by":"c","step":0}', '']);
+  writeFileSync(log, '{"log":"01');
+  expect(await runOn('append-only', 'log', folder, 'd', '1')).toMatchObject({ code: 0, stderr: '' });
 });

@@ -240,7 +240,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
     { app_code: 9 },
     'config',
     'no stored app has the code 9 (stored: 7, 8)',
-    'Sign in to it: chatelaine auth login licensing --base-url URL --app-code 9',
+    'Sign in to it: chatelaine auth login licensing --base-url https://a.example --app-code 9',
   ],
 ])('%s is refused', async (_name, choice, kind, message, hint) => {
   const { credentials } = await openStored();
@@ -266,10 +266,14 @@ test('a code that several stored apps have is named once where none has the aske
   });
 });
 
-test('an app that is not stored is to be signed in', async () => {
-  const { credentials } = await openStored(licensingUnit);
-  const { hint } = await failureOf(() => credentials.licensing({ app_code: 7, row_app_code: 9 }));
-  expect(hint).toBe('Sign in to it: chatelaine auth login licensing --base-url URL --app-code 9');
+test.each([
+  ['the environment holds a credential', { ...licensingUnit, CHATELAINE_APP_CODE: '7' }, 'https://env.example'],
+  ['stored apps are at several addresses', {}, 'URL'],
+])('where %s, an app that is not stored is to be signed in at %s', async (_name, env, url) => {
+  const { profiles, credentials } = await openStored(env);
+  await profiles.save({ ...app, name: 'other', base_url: 'https://other.test' }, new Secret('k'));
+  const { hint } = await failureOf(() => credentials.licensing({ row_app_code: 9 }));
+  expect(hint).toBe(`Sign in to it: chatelaine auth login licensing --base-url ${url} --app-code 9`);
 });
 
 test('where nothing is stored, the failure says how to sign in', async () => {
