@@ -31,10 +31,13 @@ export type BadRows = ReturnType<typeof badRowsOf>;
 /** Rows that are named one by one, with their reason; the others only by line. */
 const maxNamed = 20;
 
+/** A file with more is most likely not a roster, and is not read to its end. */
+const maxBadRows = 10_000;
+
 /** `unit`: how places of the file are named, in a JSON array by the number of the row. */
 export function badRowsOf(file: string, unit: 'line' | 'row') {
   const bad: (Fault & { readonly line: number })[] = [];
-  const failed = (): Failure => {
+  const failed = (more: readonly string[] = []): Failure => {
     bad.sort((one, other) => one.line - other.line);
     const named = bad.slice(0, maxNamed);
     const linesOf = new Map<string, number[]>();
@@ -45,11 +48,16 @@ export function badRowsOf(file: string, unit: 'line' | 'row') {
       ([rule, lines]) => `${file}: ${lines.length === 1 ? unit : `${unit}s`} ${ranges(lines)}: ${rule}`,
     );
     const hints = new Set(named.flatMap(({ hint }) => hint ?? []));
-    return usage([...first, ...others], [...hints].join(' ') || undefined);
+    return usage([...first, ...others, ...more], [...hints].join(' ') || undefined);
   };
   return {
     unit,
-    add: (line: number, fault: Fault): void => void bad.push({ ...fault, line }),
+    /** @throws Failure usage, naming them all, where there are too many */
+    add(line: number, fault: Fault): void {
+      if (bad.length >= maxBadRows)
+        throw failed([`${file}: more than ${maxBadRows} bad rows; not read beyond ${unit} ${line}`]);
+      bad.push({ ...fault, line });
+    },
     failure: (): Failure | undefined => (bad.length === 0 ? undefined : failed()),
   };
 }

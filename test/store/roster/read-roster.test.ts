@@ -223,6 +223,15 @@ describe('bad rows', () => {
       'roster.csv: lines 43-44: the user is already on an earlier line',
     ]);
   });
+
+  test('above a limit end the reading', async () => {
+    const text = `remote_user,size_allowance\n${'ada,\n'.repeat(10_010)}`;
+    const { message } = await failureOf(() => read('roster.csv', text));
+    expect(message.split('\n').slice(20)).toEqual([
+      'roster.csv: lines 22-10001: size_allowance is missing',
+      'roster.csv: more than 10000 bad rows; not read beyond line 10002',
+    ]);
+  });
 });
 
 test.each([
