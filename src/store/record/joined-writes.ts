@@ -45,8 +45,9 @@ export class LicenseWrites {
   /** What each place had of other runs when it was last read. */
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
-  /** Why a place could not record a line, or let go of a user: nothing more is sent. */
+  /** Why a place could not record a line: nothing more is sent. */
   #failure: Error | undefined;
+  #unreleased: Error | undefined;
   #count = 0;
   #silent = 0;
   #onSilence: (load: ServerLoad) => void = () => undefined;
@@ -57,7 +58,6 @@ export class LicenseWrites {
     this.#lines = new JoinedItems((lines) => this.#append(lines), world.alarm, longestDelay);
   }
 
-  /** Each attempt of one write has the same one. */
   newId(): string {
     this.#count += 1;
     return `${this.#world.token}-${this.#count}`;
@@ -83,7 +83,7 @@ export class LicenseWrites {
   #releaseRecorded(lock: UserLock): Promise<void> {
     const released = Promise.allSettled(this.#ending.values())
       .then(() => lock.release())
-      .catch((cause: unknown) => void (this.#failure ??= errorOf(cause)));
+      .catch((cause: unknown) => void (this.#unreleased ??= errorOf(cause)));
     this.#releasing = this.#releasing.then(() => released);
     return released;
   }
@@ -141,7 +141,10 @@ export class LicenseWrites {
     return counted;
   }
 
-  /** @throws Failure where a place cannot record it: then nothing may be sent */
+  /**
+   * Each attempt of one write has the same id. @param users of a change that gives a name the old and the new one
+   * @throws Failure where a place cannot record it: then nothing may be sent
+   */
   async begin(id: string, users: readonly UserName[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
@@ -235,8 +238,9 @@ export class LicenseWrites {
     await this.#inTurn(async () => {
       for (const place of this.#places) await place.close(this.#left);
     });
-    // A Failure is said by the next request, which is not sent.
-    if (this.#failure && !(this.#failure instanceof Failure)) throw this.#failure;
+    const cause = this.#unreleased ?? this.#failure;
+    // That a line could not be recorded was said then.
+    if (cause && (cause !== this.#failure || !(cause instanceof Failure))) throw cause;
   }
 }
 
