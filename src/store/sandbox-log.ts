@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { limiter } from '../core/batch.ts';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
-import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
+import { bytesAt, openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
-import { eachLine, recordLine } from './disk/records.ts';
+import { eachLine, isCutBefore, recordLine } from './disk/records.ts';
 
 export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
 
@@ -71,10 +71,12 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
   const isNamed = /^\{"log":"[0-9a-f]{16}"\}\n$/.test(log);
-  if (!isNamed && name.length > 0) throw unusableData(path, 'it is not data of a sandbox');
+  if (!isNamed && (name.length === nameLength || !isCutBefore(name, '{"log":"')))
+    throw unusableData(path, 'it is not data of a sandbox');
   const before = seen.log !== '' && seen.log !== log ? [resetRecord] : [];
   if (seen.log !== log) Object.assign(seen, { log, size: nameLength });
   if (!isNamed) {
+    await truncate(path, 0);
     Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
     await appendLine(path, file, seen, seen.log);
   }
@@ -87,12 +89,6 @@ async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<r
   if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
   return [...before, ...lines.map(({ json }) => json?.value)];
-}
-
-async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  if (length <= 0) return Buffer.alloc(0);
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
-  return buffer.subarray(0, bytesRead);
 }
 
 async function appendLine(path: string, file: FileHandle, seen: Seen, line: string): Promise<void> {

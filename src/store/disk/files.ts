@@ -140,13 +140,24 @@ export async function openFile(path: string, flags = constants.O_RDONLY, forLink
   throw irregular('Move it away, or name another file.');
 }
 
-export async function readFile(path: string): Promise<Buffer> {
-  return withFile(openFile(path), (file) => file.readFile());
+/** From `start` on. */
+export async function readFile(path: string, start = 0): Promise<Buffer> {
+  return withFile(openFile(path), async (file) => {
+    if (start === 0) return file.readFile();
+    return bytesAt(file, start, (await file.stat()).size - start);
+  });
 }
 
 /** Undefined where there is none. @throws Failure config */
-export function readBytes(path: string): Promise<Buffer | undefined> {
-  return ifThere(`read ${path}`, readFile(path));
+export function readBytes(path: string, start?: number): Promise<Buffer | undefined> {
+  return ifThere(`read ${path}`, readFile(path, start));
+}
+
+/** So many bytes, or as many as there are. */
+export async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (length <= 0) return Buffer.alloc(0);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
 }
 
 export function hashOf(bytes: Uint8Array): string {

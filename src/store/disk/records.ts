@@ -29,6 +29,13 @@ function sumOf(text: string): string {
   return crc32(text).toString(16).padStart(8, '0');
 }
 
+/** Whether a crash cut the file's first line, which begins like that: empty, short, or zeros after a power failure. */
+export function isCutBefore(bytes: Buffer, beginning: string): boolean {
+  if (bytes.includes(10)) return false;
+  const text = bytes.toString('utf8').replace(/\0+$/, '');
+  return text.startsWith(beginning) || beginning.startsWith(text);
+}
+
 /** Appends and syncs lines to a file that may end in a cut line, which stays. @throws Failure config, a system error */
 export async function appendLoosely(path: string, lines: string): Promise<void> {
   await withFile(openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT), async (file) => {

@@ -109,17 +109,27 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
   return before === undefined ? user : `${user} (sudo: ${before})`;
 }
 
-/** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
-export async function* eachEntry<K extends keyof HistoryEvents>(system: System, kind: K, holding: string = kind) {
+/**
+ * Entries whose line holds a text, oldest first, without one that is not as it was written. `read`: the end of what was
+ * read of each file, from where it goes on. @throws Failure config
+ */
+export async function* eachEntry<K extends keyof HistoryEvents>(
+  system: System,
+  kind: K,
+  holding: string = kind,
+  read = new Map<string, number>(),
+) {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
-    const bytes = (await readBytes(join(folder, name))) ?? Buffer.alloc(0);
+    const start = read.get(name) ?? 0;
+    const bytes = (await readBytes(join(folder, name), start)) ?? Buffer.alloc(0);
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const line = bytes.toString('utf8', at, end);
       const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
       if (isWhole && isEntry(json?.value, kind)) yield json.value;
     }
+    read.set(name, start + bytes.lastIndexOf(10) + 1);
   }
 }
 
@@ -135,47 +145,67 @@ interface CreationPlace {
   readonly told: (user: string) => Promise<HistoryEntry[]>;
 }
 
-/** The licenses that runs created for users: the history of this computer is read once for an application. */
+/** The licenses that runs created for users, as the history has them at each call. */
 export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
-  const known = new Map<number, Promise<Map<string, HistoryEntry>>>();
-  const readAll = (place: CreationPlace): Promise<Map<string, HistoryEntry>> => {
-    const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system, 'remote_user'), place);
-    known.set(place.app_code, reading);
-    return reading;
-  };
+  const known = new Map<number, Creations>();
   return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
     const place = placeOf(app_code);
     if (!place) return undefined;
+    const ofComputer = known.get(app_code) ?? new Creations(place);
+    known.set(app_code, ofComputer);
     const entries = await place.told(user);
-    if (entries.length === 0) return (await readAll(place)).get(user);
+    if (entries.length === 0) return (await ofComputer.readOn(system)).of(user);
     for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
     entries.sort((one, other) => one.time.localeCompare(other.time));
-    return (await creationsIn(entries, place)).get(user);
+    const ofAll = new Creations(place);
+    for (const entry of entries) ofAll.add(entry);
+    return ofAll.of(user);
   };
 }
 
 /** Licenses that runs created, by the user who has each by the last entry about it. */
-async function creationsIn(entries: HistoryEntry[] | AsyncIterable<HistoryEntry>, { origin, app_code }: CreationPlace) {
-  const known = new Map<string, HistoryEntry>();
-  const taken = new Map<string, HistoryEntry>();
+class Creations {
+  readonly #place: CreationPlace;
+  readonly #known = new Map<string, HistoryEntry>();
+  readonly #taken = new Map<string, HistoryEntry>();
   /** Licenses that got another name before the run that created them told of it: it waits for a list. */
-  const left = new Set<string>();
-  for await (const entry of entries) {
+  readonly #left = new Set<string>();
+  readonly #read = new Map<string, number>();
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(place: CreationPlace) {
+    this.#place = place;
+  }
+
+  of(user: string): HistoryEntry | undefined {
+    return this.#known.get(user);
+  }
+
+  /** Other runs may have added to the history since it was last read. @throws Failure config */
+  async readOn(system: System): Promise<this> {
+    this.#reading = this.#reading.then(async () => {
+      for await (const entry of eachEntry(system, 'remote_user', 'remote_user', this.#read)) this.add(entry);
+    });
+    await this.#reading;
+    return this;
+  }
+
+  add(entry: HistoryEntry): void {
+    const { origin, app_code } = this.#place;
     const { event, remote_user, remote_user_before: before = remote_user, app_code_before = entry.app_code } = entry;
-    if (entry.origin !== origin) continue;
+    if (entry.origin !== origin) return;
     const isMoved = before !== remote_user || app_code_before !== entry.app_code;
     if (isMoved && app_code_before === app_code) {
-      const was = known.get(before) ?? taken.get(before);
-      known.delete(before);
-      if (was && event === 'changing') taken.set(before, was);
-      else taken.delete(before);
-      if (was && event === 'refused') known.set(before, was);
-      if (was && event === 'changed' && entry.app_code === app_code) known.set(remote_user, entry);
-      if (event === 'changed') left.add(`${before} ${entry.license_code_end ?? ''}`);
+      const was = this.#known.get(before) ?? this.#taken.get(before);
+      this.#known.delete(before);
+      if (was && event === 'changing') this.#taken.set(before, was);
+      else this.#taken.delete(before);
+      if (was && event === 'refused') this.#known.set(before, was);
+      if (was && event === 'changed' && entry.app_code === app_code) this.#known.set(remote_user, entry);
+      if (event === 'changed') this.#left.add(`${before} ${entry.license_code_end ?? ''}`);
     }
     const isNew = event === 'created';
-    if (entry.app_code === app_code && isNew && !left.has(`${remote_user} ${entry.license_code_end ?? ''}`))
-      known.set(remote_user, entry);
+    if (entry.app_code === app_code && isNew && !this.#left.has(`${remote_user} ${entry.license_code_end ?? ''}`))
+      this.#known.set(remote_user, entry);
   }
-  return known;
 }

@@ -36,3 +36,18 @@ test.each([
   const of = { origin: 'licenses.test', app_code: 7, told };
   expect((await openCreations(system, () => of)(7, 'cyd'))?.license_code_end).toBe(end);
 });
+
+test('what another run has created since the last question is known', async () => {
+  const { system } = place();
+  const told = () => Promise.resolve([]);
+  const creationOf = openCreations(system, () => ({ origin: 'licenses.test', app_code: 7, told }));
+  const before = await creationOf(7, 'cyd');
+
+  const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
+  for (const user of ['ada', 'cyd', 'dan']) {
+    await append({ origin: 'licenses.test' }, { ...created, remote_user: user }, () => Promise.resolve());
+    expect((await creationOf(7, user))?.remote_user).toBe(user);
+  }
+
+  expect(before).toBeUndefined();
+});
