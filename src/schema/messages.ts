@@ -66,7 +66,12 @@ export const messageParameters = {
     ...flagField("Show the empty topic as \'\', not by the name the server gives it", 334),
     rare: 'fetching',
   },
-  use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
+  use_first_unread_anchor: {
+    kind: 'boolean',
+    negatable: true,
+    hidden: true,
+    help: 'Deprecated: sent as --anchor first_unread',
+  },
 } as const satisfies Fields;
 
 /** Which parameters exclude which (docs/apis.md, Messages). */

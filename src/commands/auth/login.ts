@@ -104,8 +104,8 @@ function refuseIncomplete(kind: Kind, typed: JsonObject): void {
 }
 
 function candidateOf(kind: Kind, name: string | undefined, values: JsonObject): CandidateProfile {
-  const usual = kind === 'licensing' ? `app-${String(values['app_code'])}` : hostName(String(values['site']));
-  return { ...values, kind, name: name ?? usual };
+  const usual = () => (kind === 'licensing' ? `app-${String(values['app_code'])}` : hostName(String(values['site'])));
+  return { ...values, kind, name: name ?? usual() };
 }
 
 function flagsOf(names: readonly string[]): string[] {

@@ -68,7 +68,7 @@ export async function factsFor(
   const own = [...(isMe ? ['me'] : []), ...addresses.filter((address) => isSameName(address, email))];
   // An organization that hides addresses knows the account by its id alone.
   const id = own.length > 0 ? (await chat().ownUser())?.['user_id'] : undefined;
-  const isAddress = (user: string): boolean => user.includes('@') && !own.includes(user);
+  const isAddress = (user: string): boolean => (own.includes(user) ? typeof id !== 'number' : user.includes('@'));
   const mixed = groups.filter((group) => !group.every(isAddress)).flat();
   // Users who are typed neither by id nor by address, and addresses beside these or beside ids.
   const sought = [...new Set(mixed)].filter((user) => typeof readName(user) === 'string' && !own.includes(user));

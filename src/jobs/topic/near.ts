@@ -11,9 +11,10 @@ export async function withNearNames(cause: unknown, narrow: readonly unknown[], 
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
+  const isNamed = named === 'user' ? /^(?:sender|mentions|dm(?:-including)?)$/ : /^channel$/;
   const term = narrow
     .filter(isObject)
-    .find(({ operator, operand }) => String(operand) === text && (operator === 'channel') === (named !== 'user'));
+    .find(({ operator, operand }) => String(operand) === text && isNamed.test(String(operator)));
   if (text === undefined || !term) return cause;
   if (named !== 'user') {
     const { message, details } = await noChannel(chat, typeof term['operand'] === 'number' ? term['operand'] : text);
