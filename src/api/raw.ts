@@ -85,6 +85,11 @@ function refuseStatus(service: Service, { method, at }: RawRequest, answer: Answ
     else refuse(answer, at.isItem ? 'the licensing API has nothing at this path' : undefined);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
+    // A path that a person typed is wrong more often than the URL of a profile.
+    if (answer.status === 404 && cause.details.hint !== undefined)
+      throw cause.as(cause.kind, `the server has nothing at ${at.path.shown} (404)`, {
+        hint: 'Check the path; where other commands fail too, the URL of the profile.',
+      });
     if (cause.kind !== 'unavailable' || method === 'GET') throw cause;
     // Whoever answers with 5xx may have done the work before.
     throw unconfirmed(cause.message, { ...cause.details, hint: undefined, cause });

@@ -143,6 +143,18 @@ test.each([
   expect(stderr === '').toBe(code === 0);
 });
 
+test.each([
+  ['licensing', 'licenses/', '{"detail":"Not found."}', '/v1/licenses/'],
+  ['licensing', 'license/x/y/', '<h1>no</h1>', '/v1/license/[license_code]/[license_code]/'],
+  ['chat', 'nothing', '<html>no</html>', '/api/v1/nothing'],
+])('%s: a 404 of the path %s blames the path', async (api, path, body, shown) => {
+  const service = fakeService();
+  service.expect({ method: 'GET', path: (api === 'chat' ? '/api/v1/' : '/v1/') + path }).reply(404, body);
+  const { stderr } = await run(service, `api ${api} GET ${path}`);
+  expect(stderr).toContain(`the server has nothing at ${shown} (404)`);
+  expect(stderr).toContain('Check the path;');
+});
+
 test('under --jq a refusal is not filtered', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(400, '{"detail":"no"}');
