@@ -82,10 +82,16 @@ export async function formatterOf(presentation: Presentation): Promise<Formatter
   return format.load(presentation);
 }
 
-/** A terminal gets harmless text. */
+/** A terminal gets harmless text that ends with a line break, so that the shell's prompt has a line of its own. */
 function pieces({ terminal }: Presentation): Formatter {
-  const row = (piece: unknown): string => (terminal ? plainLines(String(piece)) : String(piece));
-  return { one: row, row, end: () => '' };
+  if (!terminal) return { one: String, row: String, end: () => '' };
+  let isWhole = true;
+  const row = (piece: unknown): string => {
+    const text = plainLines(String(piece));
+    if (text !== '') isWhole = text.endsWith('\n');
+    return text;
+  };
+  return { one: (text) => `${row(text)}${isWhole ? '' : '\n'}`, row, end: () => (isWhole ? '' : '\n') };
 }
 
 function sentences(textOf: (row: unknown) => string): Formatter {

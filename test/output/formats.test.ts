@@ -313,8 +313,10 @@ test.each(generalFormats)('%s on a terminal is harmless', async (format) => {
 });
 
 test.each([
-  ['a terminal gets harmless text', true, ['a\x1b\n', 'b'], 'a\\x1b\nb'],
-  ['a pipe gets the text as it is', false, ['a\x1b\n', 'b'], 'a\x1b\nb'],
+  ['a terminal gets a line break after a text that has none', true, ['{"a":', '1}'], '{"a":1}\n'],
+  ['and none after one that has it', true, ['a\n', 'b\n'], 'a\nb\n'],
+  ['nor after nothing', true, [''], ''],
+  ['a pipe gets the text as it is', false, ['{"a":1}'], '{"a":1}'],
 ])('%s', async (_what, terminal, pieces, expected) => {
   expect(await written(many(...pieces), look('json', { terminal, isText: true }))).toBe(expected);
 });

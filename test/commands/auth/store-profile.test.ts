@@ -33,6 +33,16 @@ test('to rotate a key, the name of the profile and the new key are enough', asyn
   expect(exitCode).toBe(2);
 });
 
+test('the key of a chat account is rotated in the same way', async () => {
+  const { run } = place();
+  await run('auth login chat --site http://127.0.0.1:1 --email a@b.example --name ops --api-key-stdin --no-check');
+
+  const { exitCode, stderr } = await run('auth login --name ops --api-key-stdin --no-check', 'another-key\n');
+
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  expect((await run('auth token ops')).stdout).toBe('another-key\n');
+});
+
 test('a login to the same account replaces the key, and says so', async () => {
   const { run } = place();
   await run(login);

@@ -177,6 +177,7 @@ describe('what is refused before anything is sent', () => {
     ['--ids 1 --num-before 0', /--ids and --num-before exclude/],
     ['--ids 1 --num-after 1', /--ids and --num-after exclude/],
     ['--ids 1 --use-first-unread-anchor', /--ids and --use-first-unread-anchor exclude/],
+    ['--ids 1 --use-first-unread-anchor=false', /--ids and --use-first-unread-anchor exclude/],
     ['--ids 1 --limit 5', /exclude each other/],
     ['--ids 1 --all', /exclude each other/],
     ['--all --limit 5', /exclude each other/],

@@ -11,6 +11,7 @@ test.each([
   ["--channel bench --sender 'King Hamlet'", /^no channel 'bench'$/],
   ["--channel general --sender 'King Hamlet'", /^no user 'King Hamlet'$/],
   ['--channel general --sender general', /^no user 'general'$/],
+  ["--topic 'Ines Okafo' --sender 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --sender 10/],
 ])('%s: the hint is of what the server named', async (words, message) => {
   const { run } = await openSandbox();
 
