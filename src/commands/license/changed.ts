@@ -171,9 +171,14 @@ export async function licensesOfUsers(
   const chosen = new Map<string, License>();
   for (const user of users) {
     const count = chosen.size;
-    const moved = past.filter(({ remote_user_before, remote_user, license_code_end: end }, at) => {
-      const isCreated = (one: PastChange) => one.isNew && one.remote_user === user && one.license_code_end !== end;
-      return remote_user_before === user && isGiven(user, remote_user) && !past.slice(at + 1).some(isCreated);
+    const moved = past.filter((change, at) => {
+      const isAnother = (one: PastChange) =>
+        one.isNew &&
+        one.remote_user === user &&
+        one.app_code === change.app_code &&
+        one.license_code_end !== change.license_code_end;
+      const isMoved = change.remote_user_before === user && isGiven(user, change.remote_user);
+      return isMoved && !past.slice(at + 1).some(isAnother);
     });
     for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
       for (const license of await lookups.licensesOf({ remote_user, app_code }))

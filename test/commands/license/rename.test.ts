@@ -50,3 +50,16 @@ test('what was renamed before the user got another license is a license of the n
   expect(again.stderr).toContain('ada already has a license: nothing was changed');
   expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada', 'ada']);
 });
+
+test('what was renamed stays renamed, whatever another application gives the user', async () => {
+  const { run } = await licensingWorld({});
+  const rename = 'license rename physio-7731 ada -y -o json';
+  await run(rename);
+  const env = { CHATELAINE_APP_CODE: '4712', CHATELAINE_API_KEY: 'sandbox-key-of-app-4712' };
+  const other = await run('license ensure --remote-user physio-7731 --size-allowance 4', { env });
+
+  const again = await run(rename);
+
+  expect(other.exitCode).toBe(0);
+  expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([0, [{ remote_user: 'ada', status: 'unchanged' }]]);
+});
