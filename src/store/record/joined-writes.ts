@@ -141,10 +141,7 @@ export class LicenseWrites {
     return counted;
   }
 
-  /**
-   * Each attempt of one write has the same id. @param users of a change that gives a name the old and the new one
-   * @throws Failure where a place cannot record it: then nothing may be sent
-   */
+  /** Each attempt of one write has the same id. @throws Failure where a place cannot record it: nothing may be sent */
   async begin(id: string, users: readonly UserName[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
