@@ -6,6 +6,7 @@ import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
   credentialFields,
+  urlOf,
   variableOf,
   variablesOf,
   type ChatProfile,
@@ -85,7 +86,7 @@ export class Credentials {
     if (given && (profile === undefined || !typed)) {
       const own = app_code ?? given.values.app_code ?? (this.#environmentApp ??= row);
       if (row === undefined || row === own) return this.#licensingOfEnvironment(given);
-      return this.#credentialOf(await appOf(profiles, row));
+      return this.#credentialOf(await appOf(profiles, row, given.values.base_url));
     }
     const chosen = await chosenApp(profiles, { profile, typed, app_code }, env, row);
     const isOther = row !== undefined && row !== chosen.app_code;
@@ -174,14 +175,16 @@ async function chosenApp(
   return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : appOf(profiles, row);
 }
 
-/** The stored app of that code. @throws Failure config for none, usage for several */
-async function appOf(profiles: Pick<StoredProfiles, 'all'>, code: number): Promise<LicensingProfile> {
+/** The stored app of that code; `url`: where one is missing. @throws Failure config for none, usage for several */
+async function appOf(profiles: Pick<StoredProfiles, 'all'>, code: number, url?: string): Promise<LicensingProfile> {
   const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
   if (!app) {
     const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
+    const [known = 'URL', ...more] = new Set(url === undefined ? apps.map(urlOf) : [url]);
+    const base_url = more.length === 0 ? known : 'URL';
     throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored: ${codes})`}`, {
-      hint: `Sign in to it: ${commandLine('auth login', ['licensing'], { base_url: 'URL', app_code: code })}`,
+      hint: `Sign in to it: ${commandLine('auth login', ['licensing'], { base_url, app_code: code })}`,
     });
   }
   if (others.length === 0) return app;
