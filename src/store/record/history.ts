@@ -147,24 +147,24 @@ interface CreationPlace {
 
 /** The licenses that runs created for users, as the history has them at each call. */
 export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
-  const known = new Map<number, Creations>();
+  const known = new Map<number, CreationHistory>();
   return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
     const place = placeOf(app_code);
     if (!place) return undefined;
-    const ofComputer = known.get(app_code) ?? new Creations(place);
+    const ofComputer = known.get(app_code) ?? new CreationHistory(place);
     known.set(app_code, ofComputer);
     const entries = await place.told(user);
     if (entries.length === 0) return (await ofComputer.readOn(system)).of(user);
     for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
     entries.sort((one, other) => one.time.localeCompare(other.time));
-    const ofAll = new Creations(place);
+    const ofAll = new CreationHistory(place);
     for (const entry of entries) ofAll.add(entry);
     return ofAll.of(user);
   };
 }
 
 /** Licenses that runs created, by the user who has each by the last entry about it. */
-class Creations {
+class CreationHistory {
   readonly #place: CreationPlace;
   readonly #known = new Map<string, HistoryEntry>();
   readonly #taken = new Map<string, HistoryEntry>();
