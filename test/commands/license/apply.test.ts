@@ -791,17 +791,17 @@ describe('what is shown', () => {
     expect((await apply('', csv(users(2, 'other')))).exitCode).toBe(0);
   });
 
-  test('a plan that only resizes is asked about once, before anything', async () => {
+  test('a plan that only resizes is asked about once, before anything; what gets smaller comes first', async () => {
     const { run, writes, home, time } = await service();
     const roster = join(home, 'roster.csv');
-    writeFileSync(roster, `remote_user,size_allowance\n${resized}`);
+    writeFileSync(roster, `remote_user,size_allowance\n${resized}physio-7731,1\n`);
     const answer = (stdin: string) => run(`license apply ${roster}`, { home, stdin, tty: true, clock: time.client });
 
     const no = await answer('n\n');
     expect([no.exitCode, writes().length]).toEqual([130, 0]);
-    expect(no.stderr).toMatch(/~ \d+ -> 9 {2}physio-7740\n/);
+    expect(no.stderr).toMatch(/~ \d+ -> 1 {2}physio-7731\n\s*~ \d+ -> 9 {2}physio-7740\n/);
     const yes = await answer('y\n');
-    expect([yes.exitCode, writes().length, yes.stderr.split('Continue?').length]).toEqual([0, 1, 2]);
+    expect([yes.exitCode, writes().length, yes.stderr.split('Continue?').length]).toEqual([0, 2, 2]);
     const unchanged = await answer('');
     expect([unchanged.exitCode, unchanged.stderr.includes('Continue?')]).toEqual([0, false]);
   });
