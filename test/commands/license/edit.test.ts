@@ -104,6 +104,18 @@ describe('license edit --match', () => {
     expect(sizes()).toEqual(before);
   });
 
+  test('plans what gets smaller before what gets larger', async () => {
+    const { run } = await openSandbox();
+    await run('license create --remote-user physio-7799 --size-allowance 6');
+    const line = "license edit --match 'physio-77*' --size-allowance 5";
+    const { stderr } = await run(line, { tty: true, stdin: 'n\n' });
+    expect(stderr.match(/\d -> 5 +physio-\d+/g)).toEqual([
+      '6 -> 5  physio-7799',
+      '4 -> 5  physio-7731',
+      '4 -> 5  physio-7740',
+    ]);
+  });
+
   test.each([
     ["--match 'nobody*' --size-allowance 4", 5, "no user matches 'nobody*'"],
     ["--match '*' --remote-user eva", 2, '--match only changes sizes'],
