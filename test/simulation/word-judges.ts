@@ -256,7 +256,8 @@ function untold(ended: Ended): string[] {
   if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0) || plan.shape?.names) return [];
   // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
   const { mishaps = [] } = plan;
-  const isUnread = mishaps.some(({ method }) => method === 'GET') || plan.habits?.keys !== undefined;
+  const isShort = plan.runs.some(({ options }) => options?.includes('--deadline'));
+  const isUnread = isShort || mishaps.some(({ method }) => method === 'GET') || plan.habits?.keys !== undefined;
   if (mishaps.some(({ reply }) => reply === 'other-key') && isUnread) return [];
   return computers.flatMap((computer) => {
     const { name, processes } = computer;
