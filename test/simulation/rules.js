@@ -320,7 +320,11 @@ export const rules = [
   ]),
   ...inFile('purge', 'jobs/topic/purge-archive.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
   ...inFile('purge', 'jobs/topic/purge-state.ts', [
-    ['a round in which nothing went counts', 'call.withoutProgress + (call.isLooked ? 0 : 1)', '0'],
+    [
+      'a round in which nothing went counts',
+      'call.withoutProgress + (call.isLooked || call.isOfEarlierRun ? 0 : 1)',
+      '0',
+    ],
     ['a look is three times as deep as what went', '3 * Math.max(gone, look.mostGone)', 'gone'],
     [
       'after a call that went deeper than its look the whole topic is read',

@@ -26,7 +26,7 @@ interface LastCall {
   readonly unproven: ReadonlySet<number>;
   /** Messages that were left before a call of a killed run, which has no end. */
   readonly leftBeforeKilled: number | undefined;
-  /** Calls in a row, this one included once it is looked, in which no message of the start went. */
+  /** Calls of this run in a row, this one included once it is looked, in which no message of the start went. */
   readonly withoutProgress: number;
 }
 
@@ -89,7 +89,7 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
       ...call,
       isLooked: true,
       unproven: new Set([...call.unproven, ...(isFailed(call.end) ? inCall : [])]),
-      withoutProgress: isProgress ? 0 : call.withoutProgress + (call.isLooked ? 0 : 1),
+      withoutProgress: isProgress ? 0 : call.withoutProgress + (call.isLooked || call.isOfEarlierRun ? 0 : 1),
     },
     look: {
       isOfEarlierRun: false,

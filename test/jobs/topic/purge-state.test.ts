@@ -237,6 +237,13 @@ test.each<[sentence: string, happenings: readonly Happening[], isLimited: boolea
   ],
   [
     'Two rounds in which no message of the start went end the purge',
+    // Nor does the call of a run that was killed in it.
+    [...begun, 'asked', survey(ten), look(ten), ...round('failed', ten)],
+    false,
+    'call',
+  ],
+  [
+    'Two rounds in which no message of the start went end the purge',
     // Those of an earlier run do not count.
     [...begun, ...rounds(2, 'part', ten), survey(ten), look(ten), ...round('part', ten)],
     false,
