@@ -29,10 +29,11 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
   share: 500,
-  alone: [3, 7, 11, 15],
+  alone: [3, 5, 7, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...growing(chance) };
+    if (seed % 16 === 5) return { seed, ...robbed(chance) };
     if (seed % 16 === 7) return { seed, ...unanswered(chance) };
     if (seed % 16 === 11) return { seed, ...crossed(chance) };
     if (seed % 16 === 15) return { seed, ...held(chance) };
@@ -276,6 +277,21 @@ function crossingOf(chance: Chance): { readonly mishaps: ChatMishap[]; readonly 
   const people = [{ does, nth: chance.below(60), at: chance.below(40), on: { call: 'delete' as const, nth } }];
   const last = { call: 'delete' as const, nth, reply: chance.pick(['whole', '500', 'dropped'] as const) };
   return { mishaps: [...mishaps.slice(0, -1), last], people };
+}
+
+/** The archives of a purge are moved away while a call waits to be sent again, and another run puts its own there. */
+function robbed(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const mishaps = [1, 2, 3].map((nth) => ({
+    call: 'delete' as const,
+    nth,
+    reply: chance.pick(['500', '500', 'made'] as const),
+  }));
+  const people = Array.from({ length: 1 + chance.below(4) }, () => ({
+    ...{ does: chance.pick(['post', 'post', 'edit'] as const), nth: chance.below(12), at: chance.below(5000) },
+  }));
+  const take = { at: chance.below(40), on: { call: 'delete', nth: 1 } } as const;
+  const runs = [{ line: purgeLine }, { line: purgeLine, pause: 300 + chance.below(3000) }];
+  return { messages: 3 + chance.below(12), sizes: { batch: 1 }, batches: 1, runs, mishaps, people, take };
 }
 
 /** At a request of a purge somebody moves the folder of its archives away. */

@@ -296,11 +296,6 @@ export const rules = [
     ['what a look shows is archived before its call', 'await this.archive?.add(unkept);', ''],
     ['what has come since is archived too', 'await this.archive?.add(fresh);', ''],
     [
-      'an archive that is taken away ends the run',
-      'await this.archive?.confirm();\n      await this.archive?.record',
-      'await this.archive?.record',
-    ],
-    [
       'that a call is asked is recorded before it is sent',
       "      await this.archive?.record({ call: 'asked' });\n",
       '',
@@ -367,7 +362,14 @@ export const rules = [
   ...inFile('purge', 'jobs/messages/messages-by-ids.ts', [
     ['private channels are asked too', 'if (open.delete(message.id)) take(', 'if (message.id < 0) take('],
   ]),
-  ...inFile('purge', 'store/archive/open-archive.ts', [
+  ...inFile('purge 5', 'jobs/topic/purge-topic.ts', [
+    [
+      'an archive that is taken away ends the run',
+      'await this.archive?.confirm();\n      await this.archive?.record',
+      'await this.archive?.record',
+    ],
+  ]),
+  ...inFile('purge 5', 'store/archive/open-archive.ts', [
     [
       'nothing is written into what stands in the place of an archive',
       'if (!(await this.#isInPlace())) throw',
