@@ -125,8 +125,8 @@ export class LicenseWrites {
   async #closeEnded(place: WritePlace, records: readonly RunRecord[]): Promise<boolean> {
     const now = this.#world.clock.elapsed();
     const ended = records.filter(({ isGone, isClosed }) => isGone && !isClosed);
-    for (const record of ended) record.isClosed = true;
     const open = ended.filter((record) => record.cut().length > 0 || !record.isNeeded(now));
+    for (const record of ended) record.isClosed = !open.includes(record);
     const n = open.length > 0 ? this.#countedIn(records).size : 0;
     for (const record of open) {
       const ends = record.cut().map((end) => ({ end, is: 'no answer', n }) as const);

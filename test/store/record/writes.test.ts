@@ -132,6 +132,18 @@ test('a write of a killed run without an end is pending from the moment at which
   expect((await later.known(ada)).pending[0]?.ended).toBe(host.clock.elapsed() - 10_000);
 });
 
+test('where the end of a killed run cannot be written, the next look writes it', async () => {
+  const host = at(1000);
+  await killed(host, async () => undefined);
+  const next = await openRun(host);
+  const [lock = ''] = filesOf(host, '.run').map((file) => `${file}.lock`);
+  mkdirSync(lock);
+  expect((await failureOf(() => next.known(ada))).kind).toBe('config');
+  rmdirSync(lock);
+
+  expect((await next.known(ada)).pending).toMatchObject([{ command: 'license apply', n: 1 }]);
+});
+
 test('two workers of a killed run are both pending, each with both in n', async () => {
   const host = at(1000);
   const run = await openRun(host);
