@@ -330,8 +330,9 @@ function goesOn(run: Process, { server: { posts }, plan: { ledger } }: Ended): s
 }
 
 /** What the server had before a signal, and answered after it, is told. */
-function unheard(run: Process, { server: { posts }, plan: { habits } }: Ended): string[] {
-  if (!isEndedBySignal(run) || run.fate.stdout || habits?.keys) return [];
+function unheard(run: Process, { server: { posts }, plan: { habits, shape } }: Ended): string[] {
+  // An answer with another name has to be looked for, which the signal ends.
+  if (!isEndedBySignal(run) || run.fate.stdout || habits?.keys || shape?.names) return [];
   const told = rowsOf(run).filter(({ license }) => license?.license_code !== undefined);
   const { interrupted = 0 } = run;
   const lost = posts.filter(({ client, reply, user, at }) => {

@@ -78,7 +78,10 @@ interface Row {
 
 /** A job that goes on after a kill, or with a journal that a disk kept, says it of what the run before it asked for. */
 function createdTwice(ended: Ended): string[] {
-  if (ended.plan.runs.some(({ fate }) => isKillable(fate) || fate?.disk)) return [];
+  const { runs, mishaps = [], habits } = ended.plan;
+  if (runs.some(({ fate }) => isKillable(fate) || fate?.disk)) return [];
+  // Nothing contradicts another user's key where lists show none.
+  if (habits?.keys && mishaps.some(({ reply }) => reply === 'other-key')) return [];
   const codes = createdIn(ended).map(({ code }) => code);
   const twice = new Set(codes.filter((code, at) => codes.indexOf(code) < at));
   return [...twice].map((code) => `two runs say that they created ${code}`);
@@ -176,7 +179,9 @@ function notZero({ plan, runs }: Ended): string[] {
     // The run that writes the plan was ended.
     const isWithoutPlan = exit === 2 && stderr.includes('cannot read /home/ada/plan.ndjson');
     const isRight = exit === undefined || exit === 0 || isEnded || isCut || isUnwritten;
-    if (isRight || isBusy || isWithoutPlan) return [];
+    // Another spelling may be another user.
+    const isSimilar = plan.shape?.names !== undefined && exit === 6;
+    if (isRight || isBusy || isWithoutPlan || isSimilar) return [];
     return [`run ${index + 1} (${line}) is exit ${exit}, and nothing was wrong: ${stderr}`];
   });
 }
@@ -257,8 +262,8 @@ function untold(ended: Ended): string[] {
   // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
   const { mishaps = [] } = plan;
   const isShort = plan.runs.some(({ options }) => options?.includes('--deadline'));
-  const isUnread = isShort || mishaps.some(({ method }) => method === 'GET') || plan.habits?.keys !== undefined;
-  if (mishaps.some(({ reply }) => reply === 'other-key') && isUnread) return [];
+  const isRefused = plan.trouble !== undefined || mishaps.some(({ method }) => method === 'GET');
+  if (mishaps.some(({ reply }) => reply === 'other-key') && (isShort || isRefused || plan.habits?.keys)) return [];
   return computers.flatMap((computer) => {
     const { name, processes } = computer;
     const ends = historyOf(computer).flatMap(({ event, remote_user, license_code_end }) => {
@@ -270,8 +275,10 @@ function untold(ended: Ended): string[] {
       // A license told twice is one: a job that goes on tells it again where no list could be read before.
       const known = new Set(ends.filter((end) => end.startsWith(`${user} `)));
       const isTold = [...known].some((end) => one.endsWith(end.slice(user.length + 1)));
-      const most = new Set(created.flatMap((other) => (other.user === user ? [other.code] : []))).size;
-      if (isTold && known.size <= most) return [];
+      const told = new Set(created.flatMap((other) => (other.user === user ? [other.code] : []))).size;
+      // What an unknown run has made is told by the one that finds it.
+      const there = ended.licenses.filter(({ remote_user }) => remote_user === user).length;
+      if (isTold && known.size <= Math.max(told, there)) return [];
       return [`the history of ${name} tells of ${one} as ${[...known].join(', ') || 'nothing'}`];
     });
   });
