@@ -77,6 +77,20 @@ test.each([
     },
   ],
   [
+    'apply: a list that still shows the old name does not end the change that gave the new one',
+    'rename',
+    {
+      ...{ seed: 13_112_864, shape: { stale: 4000 }, others: [{ user: 'xan', size: 4, at: 0 }] },
+      roster: ['ada', 'ben', 'cyd'].map((user) => [user, 4]),
+      runs: [
+        { line: 'license edit OTHER-1 --remote-user cyd -o ndjson', pause: 4000 },
+        { line: 'license apply /home/ada/roster.csv -o ndjson -y', pause: 4000 },
+        { line: 'license ensure --remote-user ben --size-allowance 4 -o ndjson', pause: 4000 },
+        { line: 'license rename xan ada -y -o ndjson' },
+      ],
+    },
+  ],
+  [
     'rename: the history tells nothing of a rename that a kill came before',
     'rename',
     {

@@ -16,7 +16,8 @@ export async function performLookup(
   step: LookUpStep | { readonly do: 'view key'; readonly code: string },
   ports: GivePorts,
 ): Promise<Case> {
-  if (step.do === 'look up') return step.when === 'now' ? see(one, -Infinity, ports) : untilSettled(one, ports);
+  if (step.do === 'look up')
+    return step.when === 'now' ? see(one, whenSettled(one, ports), ports) : untilSettled(one, ports);
   const places = ports.placesOf(one.asked.app_code);
   return { ...one, key: await ports.lookups.viewAnswered(one.asked, step.code, places) };
 }
