@@ -486,7 +486,8 @@ function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
   const { ended: until = Infinity } = run;
   // Whoever was killed after a look may have recorded a call that was not sent.
   const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && at < until && client !== run);
-  if (!isLast || last.client === run || last.client.exit !== undefined) return [];
+  const isTaken = run.stderr.includes('was taken away');
+  if (!isLast || isTaken || last.client === run || last.client.exit !== undefined) return [];
   const [, count] =
     /last delete call (?:of an earlier run had no response|failed); (\d+) messages were left/.exec(run.stderr) ?? [];
   // A run that ends with another failure says that one.

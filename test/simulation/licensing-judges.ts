@@ -333,6 +333,8 @@ function goesOn(run: Process, { server: { posts }, plan: { ledger } }: Ended): s
 function unheard(run: Process, { server: { posts }, plan: { habits, shape } }: Ended): string[] {
   // An answer with another name has to be looked for, which the signal ends.
   if (!isEndedBySignal(run) || run.fate.stdout || habits?.keys || shape?.names) return [];
+  // Nobody hears the answer to a request that was given up.
+  if (run.stderr.includes('timeout: no complete response')) return [];
   const told = rowsOf(run).filter(({ license }) => license?.license_code !== undefined);
   const { interrupted = 0 } = run;
   const lost = posts.filter(({ client, reply, user, at }) => {
