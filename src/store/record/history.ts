@@ -147,19 +147,32 @@ interface CreationPlace {
 
 /** The licenses that runs created for users, as the history has them at each call. */
 export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
-  const known = new Map<number, CreationHistory>();
+  const known = new Map<number, ReturnType<typeof creationsHere>>();
   return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
     const place = placeOf(app_code);
     if (!place) return undefined;
-    const ofComputer = known.get(app_code) ?? new CreationHistory(place);
-    known.set(app_code, ofComputer);
+    const creationHere = known.get(app_code) ?? creationsHere(system, place);
+    known.set(app_code, creationHere);
     const entries = await place.told(user);
-    if (entries.length === 0) return (await ofComputer.readOn(system)).of(user);
+    if (entries.length === 0) return creationHere(user);
     for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
     entries.sort((one, other) => one.time.localeCompare(other.time));
     const ofAll = new CreationHistory(place);
     for (const entry of entries) ofAll.add(entry);
     return ofAll.of(user);
+  };
+}
+
+/** What other runs of this computer have added meanwhile is read on; calls that come together share one reading. */
+function creationsHere(system: System, place: CreationPlace) {
+  const creations = new CreationHistory(place);
+  const read = new Map<string, number>();
+  const readOn = batched<string>(async () => {
+    for await (const entry of eachEntry(system, 'remote_user', 'remote_user', read)) creations.add(entry);
+  });
+  return async (user: string): Promise<HistoryEntry | undefined> => {
+    await readOn(user);
+    return creations.of(user);
   };
 }
 
@@ -170,8 +183,6 @@ class CreationHistory {
   readonly #taken = new Map<string, HistoryEntry>();
   /** Licenses that got another name before the run that created them told of it: it waits for a list. */
   readonly #left = new Set<string>();
-  readonly #read = new Map<string, number>();
-  #reading: Promise<void> = Promise.resolve();
 
   constructor(place: CreationPlace) {
     this.#place = place;
@@ -179,15 +190,6 @@ class CreationHistory {
 
   of(user: string): HistoryEntry | undefined {
     return this.#known.get(user);
-  }
-
-  /** Other runs may have added to the history since it was last read. @throws Failure config */
-  async readOn(system: System): Promise<this> {
-    this.#reading = this.#reading.then(async () => {
-      for await (const entry of eachEntry(system, 'remote_user', 'remote_user', this.#read)) this.add(entry);
-    });
-    await this.#reading;
-    return this;
   }
 
   add(entry: HistoryEntry): void {
