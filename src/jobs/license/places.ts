@@ -2,7 +2,7 @@
  * The writes of one run at one server (docs/exactly-once.md, A place for each write). A write without an answer keeps
  * its place among those of the run until it is known what became of it.
  */
-import { formatDuration, quantity, type Milliseconds } from '../../core/duration.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
@@ -18,9 +18,6 @@ export type Sent<T> = { readonly value: T } & (
 
 /** So many answers in a row give back a place after a lookup without an answer. */
 const answersForPlace = 10;
-
-const slow: Milliseconds = 1000;
-const sayEach: Milliseconds = 10_000;
 
 /** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
 export type LookupPlaces = Pick<Places, 'read' | 'look'>;
@@ -39,15 +36,12 @@ export class Places {
   /** Writes without an answer that keep their places. */
   #unsettled = 0;
   #answersInRow = 0;
-  #answers = 0;
-  #said: Milliseconds;
   #broken: unknown;
 
   constructor(store: LicenseWrites, world: PlacesWorld) {
     this.store = store;
     this.world = world;
     this.#width = world.concurrency;
-    this.#said = world.elapsed();
     this.#limit = limiter(() => world.concurrency - this.#unsettled);
     this.#request = limiter(() => this.#width);
     this.pending = new PendingWrites(store, world);
@@ -64,7 +58,7 @@ export class Places {
   /** A request that looks for a write without an answer, in the place of that write. @throws as `work` */
   readonly look = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      const result = await this.#timed(work);
+      const result = await this.#request(work);
       this.#answered();
       return result;
     } catch (cause) {
@@ -107,7 +101,7 @@ export class Places {
     return this.#limit(async () => {
       run.underWay += 1;
       try {
-        const { value, end } = await this.#timed(() => request(before));
+        const { value, end } = await this.#request(() => request(before));
         if (end === 'not sent') return { id, value, lost: undefined };
         run.last = elapsed();
         if (end !== 'no answer') {
@@ -149,25 +143,6 @@ export class Places {
   leave(): void {
     this.#unsettled -= 1;
     void this.#limit(() => undefined);
-  }
-
-  /** A slow server is said every 10 s. */
-  async #timed<T>(work: () => Promise<T>): Promise<T> {
-    const { elapsed, say } = this.world;
-    let began = elapsed();
-    const result = await this.#request(() => {
-      began = elapsed();
-      return work();
-    });
-    const took = elapsed() - began;
-    this.#answers += 1;
-    if (took >= slow && elapsed() - this.#said >= sayEach) {
-      this.#said = elapsed();
-      say(
-        `the server is slow (the last response took ${formatDuration(took)}): ${quantity(this.#answers, 'response')} so far`,
-      );
-    }
-    return result;
   }
 
   #threw(cause: unknown): void {

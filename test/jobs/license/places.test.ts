@@ -10,8 +10,7 @@ import { sleptClock } from '../../helpers/clock.ts';
 /** The reads of a run with two retries. */
 function reads() {
   const clock = sleptClock();
-  const notes: string[] = [];
-  const said = { say: (text: string) => void notes.push(text), warn: () => undefined };
+  const said = { say: () => undefined, warn: () => undefined };
   const { signal } = new AbortController();
   const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
   const store = new LicenseWrites([], { clock, alarm: realAlarm, signal, say: said.say, token: 'x', settle: 5000 });
@@ -22,13 +21,8 @@ function reads() {
       () => false,
       (cause: unknown) => cause instanceof Failure && places.isEndedBy(cause),
     );
-  const slow = (span: number) =>
-    places.read(async () => {
-      clock.pass(span);
-      return 'shown';
-    });
   return {
-    ...{ slow, notes, places, clock, store },
+    ...{ places, clock, store },
     silence: () => {
       store.unanswered();
     },
@@ -39,20 +33,6 @@ function reads() {
       ends(() => Promise.reject(new Failure('unavailable', '429', { http: { method: 'GET', url: '/', status: 429 } }))),
   };
 }
-
-test('one slow response is one', async () => {
-  const { slow, notes } = reads();
-  await slow(12_000);
-  expect(notes).toEqual(['the server is slow (the last response took 12s): 1 response so far']);
-});
-
-test('a slow server is named every 10 s', async () => {
-  const { slow, notes } = reads();
-  for (let count = 0; count < 10; count += 1) await slow(5000);
-  expect(notes).toEqual(
-    [2, 4, 6, 8, 10].map((count) => `the server is slow (the last response took 5s): ${count} responses so far`),
-  );
-});
 
 // docs/exactly-once.md, A place for each write.
 test('more than --retries requests in a row without a response end the run', async () => {
