@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import type { KnownWrites, OpenWrite } from '../../store/record/writes.ts';
+import { noWrites, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import type { Licenses } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
@@ -76,7 +76,9 @@ export function locked(one: Case, recorded: KnownWrites): Case {
 /** A POST has ended; what was known before it counts no more, but for the end of the key of an open answer. */
 export function posted(one: Case, sent: SentCreation, before: Case['before']): Case {
   const unanswered = one.unanswered + (answerOf({ sent }) ? 0 : 1);
-  return { ...one, recorded: { ...one.recorded, pending: [] }, seen: undefined, sent, before, unanswered };
+  // One object: a large run has it for each row.
+  const recorded = one.recorded?.open ? { ...one.recorded, pending: [] } : noWrites;
+  return { ...one, recorded, seen: undefined, sent, before, unanswered };
 }
 
 /** The server's answer to the last POST of this run. */

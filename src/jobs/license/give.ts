@@ -192,11 +192,14 @@ export class Giving {
 
   /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */
   async #confirmAll(): Promise<void> {
-    const all = [...this.#waiting.values()].filter((one) => answerOf(one) !== undefined);
-    if (this.#ports.state.isOver || all.length === 0) return;
-    const resultOf = all.length > 1 ? await this.#ports.lookups.list(all.map(({ asked }) => asked)) : undefined;
+    const waiting = this.#waiting;
+    const users = [...waiting.values()].flatMap((one) => (answerOf(one) ? [one.asked] : []));
+    if (this.#ports.state.isOver || users.length === 0) return;
+    const resultOf = users.length > 1 ? await this.#ports.lookups.list(users) : undefined;
+    // What has ended is forgotten: a large run has many.
     const seenIn = function* (): Generator<Case> {
-      for (const one of all) {
+      for (const one of waiting.values()) {
+        if (!answerOf(one)) continue;
         const result = resultOf?.(one.asked);
         yield result?.shows === 'licenses' ? { ...one, seen: { by: 'lookup', isSettled: false, result } } : one;
       }

@@ -7,7 +7,8 @@ import { foldName } from '../../core/fold-name.ts';
 export class ListedUsers {
   readonly #app_code: number;
   readonly #users: ReadonlySet<string>;
-  readonly #usersNear: (name: string) => readonly string[];
+  /** Made for the first name that is none of the users': most lists of a large roster have none. */
+  #usersNear: ((name: string) => readonly string[]) | undefined;
   /** By the user. */
   readonly exact = new Map<string, License[]>();
   readonly near = new Map<string, License[]>();
@@ -17,7 +18,6 @@ export class ListedUsers {
   constructor(app_code: number, users: ReadonlySet<string>) {
     this.#app_code = app_code;
     this.#users = users;
-    this.#usersNear = nameIndex(users);
   }
 
   /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
@@ -30,6 +30,7 @@ export class ListedUsers {
       push(this.exact, name, license);
       return true;
     }
+    this.#usersNear ??= nameIndex(this.#users);
     for (const user of this.#usersNear(name)) push(this.near, user, license);
     if (this.others.size < mostOthers) this.others.add(name);
     return true;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { readdir } from '../../core/outside.ts';
+import { readdirSync, statSync } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -120,9 +120,12 @@ export async function* eachEntry<K extends keyof HistoryEvents>(
   read = new Map<string, number>(),
 ) {
   const folder = foldersOf(system).state;
-  const names = (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
+  // Asked for each user: waking another thread would take longer.
+  const listed = async (): Promise<string[]> => readdirSync(folder);
+  const names = (await ifThere(`read ${folder}`, listed(), writableState)) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const start = read.get(name) ?? 0;
+    if (start > 0 && statSync(join(folder, name)).size === start) continue;
     const bytes = (await readBytes(join(folder, name), start)) ?? Buffer.alloc(0);
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const line = bytes.toString('utf8', at, end);
