@@ -54,7 +54,7 @@ test('lines that a disk may not have are not sealed', async () => {
   mkdirSync(join(folder, 'changes.ndjson'));
   await expect(
     archive.record([{ id: 1, change: 'gone', seen: '2026-01-01T00:00:00Z', why: 'unknown' }]),
-  ).rejects.toThrow();
+  ).rejects.toThrow('it is a directory');
   rmdirSync(join(folder, 'changes.ndjson'));
 
   await archive.close();

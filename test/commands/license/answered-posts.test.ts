@@ -18,26 +18,26 @@ const ensure = (user: string, ...words: string[]) => [
 ];
 const roster = (...names: string[]) => JSON.stringify(names.map((remote_user) => ({ remote_user, size_allowance: 4 })));
 
-/** Names that servers change so that neither their filter nor their answer shows it. */
-const changed: readonly (readonly [NonNullable<LicenseShape['names']>, string])[] = [
-  ['lower', 'Ada.Ward<b>3'],
-  ['upper', 'Ada Ward'],
-  ['upper', 'ada'],
-  ['domain', 'Ada@EXAMPLE.com'],
-  ['domain', 'ada@Clinic.Example.ORG'],
-  ['blanks', 'Ada Ward 3'],
-  ['blanks', 'ward 3'],
-  ['collapse', 'ward\t\t3'],
-  ['plus', 'ada+gait@example.com'],
-  ['plus', '+31 20 555'],
-  ['tags', 'ada<ward>3'],
-  ['tags', '<ada>l'],
-  ['dot', 'Ward No.'],
-  ['dot', 'ada.'],
-  ['decimal', '1.50'],
-  ['cut-20', 'a-name-that-is-longer-than-twenty'],
-  ['cut', 'a-name-that-is-longer-than-thirty-characters'],
-  ['cut-64', 'x'.repeat(70)],
+/** Names that servers change so that neither filter nor answer shows it; how many POSTs of two users are sent. */
+const changed: readonly (readonly [names: NonNullable<LicenseShape['names']>, user: string, count: number])[] = [
+  ['lower', 'Ada.Ward<b>3', 2],
+  ['upper', 'Ada Ward', 2],
+  ['upper', 'ada', 2],
+  ['domain', 'Ada@EXAMPLE.com', 2],
+  ['domain', 'ada@Clinic.Example.ORG', 2],
+  ['blanks', 'Ada Ward 3', 2],
+  ['blanks', 'ward 3', 2],
+  ['collapse', 'ward\t\t3', 2],
+  ['plus', 'ada+gait@example.com', 1],
+  ['plus', '+31 20 555', 1],
+  ['tags', 'ada<ward>3', 1],
+  ['tags', '<ada>l', 1],
+  ['dot', 'Ward No.', 1],
+  ['dot', 'ada.', 1],
+  ['decimal', '1.50', 1],
+  ['cut-20', 'a-name-that-is-longer-than-twenty', 1],
+  ['cut', 'a-name-that-is-longer-than-thirty-characters', 2],
+  ['cut-64', 'x'.repeat(70), 2],
 ];
 
 const respelled = changed.filter(([names]) => names === 'lower' || names === 'upper' || names === 'domain');
@@ -206,7 +206,7 @@ test.each<[string, number, (code: string, run: string) => string]>([
   },
 );
 
-test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user) => {
+test.each(sampleOf(4, changed))('a server that keeps names as %s: one request for %s', async (names, user, count) => {
   const { run, made, posts } = await service({ ...exact, names });
 
   await run(ensure(user));
@@ -214,7 +214,7 @@ test.each(sampleOf(4, changed))('a server that keeps names as %s: one request fo
   await run(ensure(user));
 
   expect(made().filter(({ remote_user }) => remote_user.toLowerCase() !== 'another')).toHaveLength(1);
-  expect(posts()).toBeLessThanOrEqual(2);
+  expect(posts()).toBe(count);
 });
 
 const answers: readonly (readonly [string, LicenseShape, string | undefined])[] = [

@@ -173,13 +173,13 @@ describe('a hold by name that no topic fits', () => {
   });
 
   test.each([
-    ['nothing near would be deleted', 'summer\nlunch\n'],
-    ['the near one is not of this run', 'lunch\nteas\n'],
-  ])('is a warning where %s', async (_what, content) => {
+    ['nothing near would be deleted', 'summer\nlunch\n', "1: no topic 'summer'"],
+    ['the near one is not of this run', 'lunch\nteas\n', "2: no topic 'teas'"],
+  ])('is a warning where %s', async (_what, content, said) => {
     const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);
 
     expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'deleted']] });
-    expect(deleted.stderr).toMatch(/keep\.txt:[12]: no topic '(summer|teas)' in the channels of this run/);
+    expect(deleted.stderr).toContain(`keep.txt:${said} in the channels of this run`);
     expect(deleted.stderr).toContain('topics that are held: 0');
   });
 
