@@ -6,15 +6,9 @@ import { sampleOf } from '../helpers/extent.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { openService, shell, storeProfiles, temporaryHome, type Done } from './program.ts';
+import { chatAt, openService, shell, storeProfiles, temporaryHome, type Done } from './program.ts';
 
 /** What a program in a pipe owes to its neighbours. */
-
-const chatAt = (port: number): Record<string, string> => ({
-  CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
-  CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
-  CHATELAINE_CHAT_API_KEY: 'chat-key-1',
-});
 
 const page = (messages: readonly object[], found_newest: boolean): ReturnType<Respond> => ({
   body: JSON.stringify({ result: 'success', msg: '', found_newest, found_oldest: true, messages }),
@@ -121,7 +115,8 @@ describe('seven megabytes', () => {
   test('arrive whole through a slow pipe', needs('shell'), async () => {
     expect(Buffer.byteLength(whole)).toBeGreaterThan(7_000_000);
     const { port } = await openOrigin(() => page(messages, true));
-    const slow = '(head -c 100000; sleep 0.5; head -c 3000000; sleep 0.3; cat)';
+    // Each of its reads takes so little that the pipe is full to the end.
+    const slow = 'dd ibs=64 obs=64K status=none';
     const line = `chatelaine messages fetch -o ndjson | ${slow} | sha256sum; echo "status:\${PIPESTATUS[*]}"`;
     const done = await shell(line, { env: chatAt(port) }).ended;
     // On a busy machine the answer takes more than ten seconds.

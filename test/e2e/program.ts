@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { inject, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import { launch } from '../helpers/launch.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
@@ -150,4 +150,14 @@ export async function openService(
       CHATELAINE_CHAT_API_KEY: account?.api_key ?? '',
     },
   };
+}
+
+export const chatAt = (port: number): Record<string, string> => ({
+  CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
+  CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
+  CHATELAINE_CHAT_API_KEY: 'chat-key-1',
+});
+
+export async function until(holds: () => boolean): Promise<void> {
+  await expect.poll(holds, { interval: 10 }).toBe(true);
 }

@@ -5,21 +5,21 @@ import { sampleOf, testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { needs } from '../helpers/needs.ts';
-import { errorOf, openService, start } from './program.ts';
+import { chatAt, errorOf, openService, start, until } from './program.ts';
 import { openTerminal } from './pty.ts';
 
-describe('SIGHUP', () => {
-  const envOf = (port: number): Record<string, string> => ({
-    CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
-    CHATELAINE_API_KEY: 'k',
-    CHATELAINE_APP_CODE: '7',
-  });
+const licensesAt = (port: number): Record<string, string> => ({
+  CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`,
+  CHATELAINE_API_KEY: 'k',
+  CHATELAINE_APP_CODE: '7',
+});
 
+describe('SIGHUP', () => {
   test('at a terminal ends the command as the others do', needs('terminals'), async () => {
     const { port, seen } = await openOrigin(() => undefined);
     // Not `chatelaine`, a function of the shell: the process of that would be a shell.
     const line = `"$NODE" "$PROGRAM" license list -o json & P=$!; read; kill -HUP $P; wait $P; echo "exit $?"`;
-    const terminal = openTerminal(line, { env: envOf(port) });
+    const terminal = openTerminal(line, { env: licensesAt(port) });
     await until(() => seen.length === 1);
     terminal.type('\r');
     const { output } = await terminal.ended;
@@ -29,7 +29,7 @@ describe('SIGHUP', () => {
 
   test('without a terminal ends nothing: nohup works, whose deafness Node undoes', needs('signals'), async () => {
     const { port, seen } = await openOrigin((_request, count) => (count === 1 ? { status: 503 } : {}));
-    const run = start('license list -o json', { env: envOf(port) });
+    const run = start('license list -o json', { env: licensesAt(port) });
     await until(() => seen.length === 1);
     run.child.kill('SIGHUP');
     run.child.kill('SIGHUP');
@@ -97,13 +97,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
 
   test('ends a request that hangs, with one JSON error', async () => {
     const { port, seen } = await openOrigin(() => undefined);
-    const run = start('messages fetch -o json', {
-      env: {
-        CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
-        CHATELAINE_CHAT_EMAIL: 'a@b.test',
-        CHATELAINE_CHAT_API_KEY: 'key-1',
-      },
-    });
+    const run = start('messages fetch -o json', { env: chatAt(port) });
     await until(() => seen.length === 1);
     run.child.kill(signal);
     const done = await run.ended;
@@ -141,13 +135,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
             }),
           },
     );
-    const run = start('messages fetch --all -o json', {
-      env: {
-        CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
-        CHATELAINE_CHAT_EMAIL: 'a@b.test',
-        CHATELAINE_CHAT_API_KEY: 'key-1',
-      },
-    });
+    const run = start('messages fetch --all -o json', { env: chatAt(port) });
     await until(() => seen.length === 2);
     run.child.kill(signal);
     const done = await run.ended;
@@ -158,9 +146,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
 
   long('ends a wait between two attempts', async () => {
     const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '100' }, body: '{}' }));
-    const run = start('license list -o json', {
-      env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
-    });
+    const run = start('license list -o json', { env: licensesAt(port) });
     await until(() => seen.length === 1);
     run.child.kill(signal);
     const done = await run.ended;
@@ -169,9 +155,8 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
 
   long('again, while answers are waited for, ends the process at once', needs('signals'), async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
-    const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
     const stdin = 'remote_user,size_allowance\nada,3';
-    const run = start('license apply - --input-format csv --timeout 1h -o ndjson', { env, stdin });
+    const run = start('license apply - --input-format csv --timeout 1h -o ndjson', { env: licensesAt(port), stdin });
     await until(() => seen.some(({ method }) => method === 'POST'));
     run.child.kill(signal);
     await run.shows(/the same signal again ends at once/);
@@ -182,7 +167,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
   long('during the POST of license create says that it may have happened', async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
     const run = start('license create --remote-user ada --size-allowance 4 --timeout 5s -o json', {
-      env: { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' },
+      env: licensesAt(port),
     });
     await until(() => seen.some(({ method }) => method === 'POST'));
     run.child.kill(signal);
@@ -196,8 +181,4 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
 function cpuSeconds(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

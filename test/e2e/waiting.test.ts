@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { isWhole } from '../helpers/extent.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { needs } from '../helpers/needs.ts';
-import { start, temporaryHome, type Started } from './program.ts';
+import { start, temporaryHome, until, type Started } from './program.ts';
 import { openTerminal } from './pty.ts';
 
 /** A command that waits, and how a test knows that it does. */
@@ -120,10 +120,6 @@ const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
     return { run, isWaiting: () => (bytesRead(run) ?? (isWaiting() ? Infinity : 0)) > 4_000_000 };
   },
 };
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 describe.each([
   ['SIGINT', 130],

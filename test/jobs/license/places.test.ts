@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { realAlarm } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
@@ -53,7 +54,7 @@ test('after a request without a response one request is under way at a time, loo
   const look = async () => {
     underWay += 1;
     most = Math.max(most, underWay);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await nextTurn();
     underWay -= 1;
   };
   const four = () => Promise.all([places.look(look), places.look(look), places.read(look), places.read(look)]);
@@ -95,7 +96,7 @@ test('a write without an answer keeps its place until it is settled, or left to 
     });
   await Promise.all([write(), write(), write(), write()]);
   const fifth = write();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await nextTurn();
   const kept = begun;
   places.leave();
   await fifth;
