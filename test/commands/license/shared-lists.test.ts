@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runAlone } from '../../helpers/run.ts';
 
-/** A server that ignores the filter, and takes 0.3 s for each list, which shows so many of its licenses. */
-async function slowLists(most = Infinity) {
+/** A server that ignores the filter, and answers a list, which shows so many of its licenses, a turn later. */
+async function unfiltered(most = Infinity) {
   const rows: object[] = [{ license_code: 'K-0', remote_user: 'somebody', app_code: 7, size_allowance: 4 }];
   let [lists, underWay, together] = [0, 0, 0];
   const server = createServer((request, response) => {
@@ -29,7 +29,7 @@ async function slowLists(most = Infinity) {
       }
       lists += 1;
       const data = rows.slice(0, most);
-      setTimeout(() => response.end(JSON.stringify({ total: data.length, data })), 300);
+      setImmediate(() => response.end(JSON.stringify({ total: data.length, data })));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,7 +46,7 @@ const users = (count: number): string =>
   JSON.stringify(Array.from({ length: count }, (_, index) => ({ remote_user: `user-${index}`, size_allowance: 4 })));
 
 test('sixty new users of a server that ignores its filter: rows that wait share a list', async () => {
-  const { env, lists } = await slowLists();
+  const { env, lists } = await unfiltered();
 
   const ran = await runAlone('license apply - -y -q', { env, stdin: users(60) });
 
@@ -56,7 +56,7 @@ test('sixty new users of a server that ignores its filter: rows that wait share 
 });
 
 test('licenses that no list shows are requested by their keys in the places of the run', async () => {
-  const { env, together } = await slowLists(2);
+  const { env, together } = await unfiltered(2);
 
   const ran = await runAlone('license apply - -y -q --settle 500ms --concurrency 2', { env, stdin: users(20) });
 
