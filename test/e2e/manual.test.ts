@@ -205,7 +205,7 @@ const licenseKey = /\b[\dA-F]{5}(?:-[\dA-F]{5}){3}\b/;
 
 /** Of a run whose result is a file nothing is printed. */
 function isSilent(script: readonly string[]): boolean {
-  return script.every((line) => /> plan\.md$|^gh |^curl |topic delete/m.test(line));
+  return script.every((line) => /> (plan\.md|result\.json)$|^gh |^curl |topic delete/m.test(line));
 }
 
 /** One job of a workflow: what GitHub and GitLab call differently. */
