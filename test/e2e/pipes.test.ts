@@ -130,19 +130,19 @@ describe('seven megabytes', () => {
 describe('a full disk under stdout', needs('devices', 'shell'), () => {
   test.each(
     sampleOf(1, [
-      ['license list', 8],
-      ['license list -o json', 8],
-      ['messages fetch -o ndjson', 8],
-      ['license view --remote-user physio-7731 -q', 8],
-      ['license create --remote-user full --size-allowance 4 -o json', 8],
-      ['--help', 8],
-      ['license --help', 8],
-    ] as const),
-  )('is a clean error: %s', needs('shell'), async (words, code) => {
+      'license list',
+      'license list -o json',
+      'messages fetch -o ndjson',
+      'license view --remote-user physio-7731 -q',
+      'license create --remote-user full --size-allowance 4 -o json',
+      '--help',
+      'license --help',
+    ]),
+  )('is a clean error: %s', needs('shell'), async (words) => {
     const { env } = await openService();
     const done = await shell(`chatelaine ${words} > /dev/full`, { env }).ended;
-    expect(done.code).toBe(code);
-    expect(done.stderr).toContain('could not be written: no space left on device\n');
+    expect(done.code).toBe(8);
+    expect(done.stderr).toMatch(/The result could not be written: no space left on device(\n|",)/);
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 });
