@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { readdirSync, statSync } from '../../core/outside.ts';
+import { readdirSync, statSync, type Stats } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -125,8 +125,10 @@ export async function* eachEntry<K extends keyof HistoryEvents>(
   const names = (await ifThere(`read ${folder}`, listed(), writableState)) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const start = read.get(name) ?? 0;
-    if (start > 0 && statSync(join(folder, name)).size === start) continue;
-    const bytes = (await readBytes(join(folder, name), start)) ?? Buffer.alloc(0);
+    const path = join(folder, name);
+    const look = async (): Promise<Stats> => statSync(path);
+    if (start > 0 && (await ifThere(`read ${path}`, look()))?.size === start) continue;
+    const bytes = (await readBytes(path, start)) ?? Buffer.alloc(0);
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const line = bytes.toString('utf8', at, end);
       const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
