@@ -600,8 +600,10 @@ describe('an early end', () => {
     endProcess(home);
     const second = await apply('-o json', csv(names));
 
-    const { created = 0, unknown = 0 } = statuses(first);
+    // A row that was sent nothing is not done, and has not failed.
+    const { created = 0, unknown = 0, failed = 0 } = statuses(first);
     expect([first.exitCode, unknown > 0, unknown <= workers, created > 0]).toEqual([exit, exit === 9, true, true]);
+    expect([created + unknown < names.length, failed]).toEqual([true, 0]);
     expect(first.error?.message).toContain('the deadline of 1s was reached');
     expect(second.exitCode).toBe(0);
     expect(held(sandbox, names)).toEqual(each(names));

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { run } from '../../helpers/run.ts';
+import { emptyHome, openSandbox, run, type RunOptions } from '../../helpers/run.ts';
 import { fakeService } from '../../helpers/service.ts';
 
 const ada = { license_code: 'AAA', remote_user: 'ada', app_code: 7, size_allowance: 4 };
@@ -145,4 +147,22 @@ test('a user with a blank at an end is refused: a server that cuts it off would 
 
   expect([ensured.exitCode, applied.exitCode, service.seen]).toEqual([2, 2, []]);
   expect(applied.stderr).toContain('standard input:2: remote_user: begins or ends with a space');
+});
+
+// docs/exactly-once.md, A record a server.
+test.each(['create', 'ensure'])('what was answered is on disk before its key is printed: license %s', async (verb) => {
+  const sandbox = await openSandbox();
+  const home = emptyHome();
+  const recorded = (): string =>
+    readdirSync(home, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.run'))
+      .map((name) => readFileSync(join(home, name), 'utf8'))
+      .join('');
+  let printed: string | undefined;
+  const written = (): void => void (printed ??= recorded());
+  // A line that nobody waits for is not written.
+  const alarm: RunOptions['alarm'] = () => () => undefined;
+  const line = `license ${verb} --remote-user ada --size-allowance 4 -q`;
+  expect(await sandbox.run(line, { home, written, alarm })).toMatchObject({ exitCode: 0 });
+  expect(printed).toContain('"is":"answered"');
 });

@@ -9,11 +9,19 @@ import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
 /** The reads of a run with two retries. */
-function reads() {
+function reads(isByList = false) {
   const clock = sleptClock();
   const said = { say: () => undefined, warn: () => undefined };
   const { signal } = new AbortController();
-  const world = { ...clock, ...said, concurrency: 4, settle: 5000, retries: 2, isByList: () => false };
+  const world = {
+    ...clock,
+    ...said,
+    random: () => 0.5,
+    concurrency: 4,
+    settle: 5000,
+    retries: 2,
+    isByList: () => isByList,
+  };
   const store = new LicenseWrites([], { clock, alarm: realAlarm, signal, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
   const noAnswer = new Failure('unavailable', 'no answer');
@@ -83,6 +91,22 @@ test('requests of a lookup that had no response count, also once the lookup has 
   const lost = { id: 'x-1', sent: ended - 2000, ended, n: 1, settle: 5000 };
   expect(await places.settle(lost, look)).toBe('not processed');
   expect(clock.elapsed() - ended).toBeGreaterThanOrEqual(3 * 5000);
+});
+
+// docs/exactly-once.md, A place for each write.
+test.each([
+  ['again and again, with pauses that double', false, 1, [100, 300, 700, 1500, 2750, 4000, 5000]],
+  ['twice in the list of all', true, 3, [5000, 15_000]],
+])('a write without an answer is looked for %s', async (_how, isByList, n, expected) => {
+  const { places, clock } = reads(isByList);
+  const times: number[] = [];
+  const look = (): Promise<WriteSight> => {
+    times.push(clock.elapsed());
+    return Promise.resolve({ is: 'not shown', sentAt: clock.elapsed() });
+  };
+  places.pending.run.last = 0;
+  expect(await places.settle({ id: 'x-1', sent: -2000, ended: 0, n, settle: 5000 }, look)).toBe('not processed');
+  expect(times).toEqual(expected);
 });
 
 // docs/exactly-once.md, A place for each write.
