@@ -61,6 +61,7 @@ export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits
     ...gaps(ended, archive, [...ended.runs, ...healed], limits),
     ...oldNews(ended, archive, limits),
     ...pricesOf(ended),
+    ...readsOnce(ended),
     ...judgeFiles(ended, textsIn(archive)),
     ...rechecksAgain(ended),
     ...ended.healed.flatMap(([line, runs]) => unhealed(line, runs, ended, archive, limits)),
@@ -249,6 +250,17 @@ function rechecksAgain({ healed }: ChatEnded): string[] {
     const isAgain = isRecheck(line) && before?.[0] === line && before[1].at(-1)?.exit === 0;
     return isAgain && run && findsChanges(run) ? [`a recheck right after a recheck finds changes: ${run.stdout}`] : [];
   });
+}
+
+/** A page of which messages were moved, once, is read again. */
+function readsOnce({ plan: { people = [], mishaps = [], perHour, runs: planned }, runs }: ChatEnded): string[] {
+  const isOne = people.length === 1 && people[0]?.does === 'newer' && mishaps.length === 0 && perHour === undefined;
+  if (!isOne || planned.some(({ fate = {} }) => Object.keys(fate).length > 0)) return [];
+  return runs.flatMap(({ exit, line, stderr }) =>
+    stderr.includes('ignored the narrow')
+      ? [`"${line}" (${exit}) does not read a page again of which messages were moved: ${stderr}`]
+      : [],
+  );
 }
 
 /** Where nobody acts and no fault happens, a pull has an exact price, and a recheck finds no change. */

@@ -350,10 +350,11 @@ const forms = ['--both', '--both', '--raw-content', ''];
 export const archive: SimulatedWorld<ChatPlan> = {
   about: 'archive pull, and --recheck: killed and run again, while people post, edit, move, hide, rename and remove',
   share: 500,
-  alone: [7],
+  alone: [7, 9],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 7) return { seed, ...unsynced(chance) };
+    if (seed % 16 === 9) return { seed, ...movedInPage(chance) };
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.5),
@@ -392,6 +393,17 @@ function unsynced(chance: Chance): Omit<ChatPlan, 'seed'> {
       { line, fate: { disk } },
       { line: chance.happens(0.7) ? `${line} --recheck` : line, after: 0, fate: { kill } },
     ],
+  };
+}
+
+/** Messages move while a page of them is made. */
+function movedInPage(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const messages = messagesOf(chance);
+  const on = { call: 'read', nth: chance.below(12) } as const;
+  return {
+    ...{ messages, sizes: sizesOf(chance, messages), level: chance.pick([489, 372, 200]) },
+    people: [{ does: 'newer', nth: chance.below(60), ...goingOf(chance), at: chance.below(60), on }],
+    runs: [{ line: pullLine(chance.pick(selections), chance.pick(forms)) }],
   };
 }
 

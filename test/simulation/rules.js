@@ -389,7 +389,7 @@ export const rules = [
   ...inFile('archive', 'jobs/archive/pull-archive.ts', [
     ['a recheck compares the whole selection', 'last === 0 || recheck ?', 'last === 0 ?'],
   ]),
-  ...inFile('archive', 'jobs/messages/places.ts', [
+  ...inFile('archive 9', 'jobs/messages/places.ts', [
     ['a page whose messages are renamed is read again', 'page = await read();\n    }', '}'],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [

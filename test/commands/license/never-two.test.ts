@@ -149,20 +149,32 @@ test('a user with a blank at an end is refused: a server that cuts it off would 
   expect(applied.stderr).toContain('standard input:2: remote_user: begins or ends with a space');
 });
 
+const recordedIn = (home: string): string =>
+  readdirSync(home, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.run'))
+    .map((name) => readFileSync(join(home, name), 'utf8'))
+    .join('');
+
 // docs/exactly-once.md, A record a server.
 test.each(['create', 'ensure'])('what was answered is on disk before its key is printed: license %s', async (verb) => {
   const sandbox = await openSandbox();
   const home = emptyHome();
-  const recorded = (): string =>
-    readdirSync(home, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.run'))
-      .map((name) => readFileSync(join(home, name), 'utf8'))
-      .join('');
   let printed: string | undefined;
-  const written = (): void => void (printed ??= recorded());
+  const written = (): void => void (printed ??= recordedIn(home));
   // A line that nobody waits for is not written.
   const alarm: RunOptions['alarm'] = () => () => undefined;
   const line = `license ${verb} --remote-user ada --size-allowance 4 -q`;
   expect(await sandbox.run(line, { home, written, alarm })).toMatchObject({ exitCode: 0 });
   expect(printed).toContain('"is":"answered"');
+});
+
+// docs/exactly-once.md, A record a server.
+test.each(['create', 'ensure'])('nothing of a request that was refused is left: license %s', async (verb) => {
+  const service = fakeService();
+  const home = emptyHome();
+  for (const name of ['ada', 'ADA', 'Ada', 'ada'])
+    service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
+  service.expect('POST /v1/license/').reply(400, { detail: 'no' });
+  expect((await run(service, `license ${verb} --remote-user ada --size-allowance 4`, { home })).exitCode).toBe(6);
+  expect(recordedIn(home)).toBe('');
 });
