@@ -23,20 +23,16 @@ export function connect(connection: Connection): Send {
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request) {
   const { clock, gate } = connection;
-  let [retries, rateLimits, waited, notBefore] = [0, 0, 0, 0];
-  let unanswered: Attempt | undefined;
-  const attempt = async (): Promise<Attempt> => {
-    const pause = notBefore - clock.elapsed();
-    if (pause > 0) await clock.sleep(pause, connection.signal);
+  let [retries, rateLimits, waited] = [0, 0, 0];
+  let [afterUnconfirmed, isInTurn] = [false, false];
+  const attempt = async () => {
     await passGate(connection, request, call);
-    const result = await attemptOnce(connection, call, request, 1 + retries + rateLimits);
-    if (result.ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
-    return result;
+    return attemptOnce(connection, call, request, 1 + retries + rateLimits);
   };
   for (;;) {
-    const result: Attempt = await (unanswered ? gate.repeat(attempt, unanswered) : attempt());
-    const { answer, failure, ending } = result;
+    const { answer, failure, ending } = await (isInTurn ? gate.inTurn(bucketOf(connection), attempt) : attempt());
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
+    if (ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
     if (step === 'leave unconfirmed') {
       const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
       throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });
@@ -56,7 +52,9 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       reportWait(connection, request, wait, `the server ${why} (429)`);
       continue;
     }
-    if (step === 'repeat' && ending.request === 'unknown') unanswered = result;
+    if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
+    // What a gateway gave up the server still has in its queue.
+    isInTurn = ending.request === 'unknown' && answer !== undefined;
     const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock.now()) : undefined;
     const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
     if (asked !== undefined && wait !== undefined && retries < connection.retries) {
@@ -65,12 +63,12 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     }
     if (wait === undefined || retries >= connection.retries || !fits(connection, wait)) {
       if (failure) throw failure;
-      answer.afterUnconfirmed = unanswered !== undefined;
+      answer.afterUnconfirmed = afterUnconfirmed;
       return answer;
     }
     retries += 1;
-    notBefore = clock.elapsed() + wait;
     reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
+    await clock.sleep(wait, connection.signal);
   }
 }
 
@@ -98,8 +96,6 @@ function bucketOf({ base, authorization }: Connection): string {
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
-
-type Attempt = Awaited<ReturnType<typeof attemptOnce>>;
 
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
 async function attemptOnce(connection: Connection, call: Call, request: Request, attempt: number) {

@@ -1,3 +1,4 @@
+import { limiter } from '../../core/batch.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -85,26 +86,18 @@ function inSeconds(span: Milliseconds): string {
   return formatDuration(Math.ceil(span / 1000) * 1000);
 }
 
-interface AttemptResult {
-  readonly ending: AttemptEnding;
-}
-
 export type Gate = ReturnType<typeof openGate>;
 
 /** Makes all workers wait after a 429. A bucket is what a server counts together: one account's requests. */
 export function openGate({ elapsed }: Pick<Clock, 'elapsed'>) {
   const opens = new Map<string, Milliseconds>();
-  let repeating: Promise<AttemptResult | undefined> | undefined;
+  const turns = new Map<string, ReturnType<typeof limiter>>();
   return {
-    /**
-     * Repeats a request that had no answer, one at a time, so that a slow server can catch up. While another one gets
-     * no answer, it is not sent: `last` stays its result.
-     */
-    repeat: async <T extends AttemptResult>(attempt: () => Promise<T>, last: T): Promise<T> => {
-      while (repeating) if ((await repeating)?.ending.request === 'unknown') return last;
-      const own = attempt();
-      repeating = own.catch(() => undefined);
-      return own.finally(() => (repeating = undefined));
+    /** Works when what came before of this bucket has ended. */
+    inTurn: <T>(bucket: string, work: () => Promise<T>): Promise<T> => {
+      const turn = turns.get(bucket) ?? limiter(1);
+      turns.set(bucket, turn);
+      return turn(work);
     },
     /** No request of this bucket before this moment of the clock `elapsed`. */
     closeUntil: (bucket: string, moment: Milliseconds): void =>

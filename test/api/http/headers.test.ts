@@ -124,3 +124,33 @@ test('a 429 of a request without credentials holds back no request of the accoun
   const answer = await connect({ ...connection, authorization: new Secret('Token key-1') })(call);
   expect(answer.status).toBe(200);
 });
+
+// docs/apis.md, Retries.
+test.each([
+  ['a gateway gave up are repeated one at a time', 504, 1],
+  ['had a connection that broke are repeated side by side', undefined, 4],
+])('requests that %s', async (_what, status, most) => {
+  const seen = new Set<string>();
+  let [underWay, together] = [0, 0];
+  const server = createServer((request, response) => {
+    const isRepeat = seen.has(request.url ?? '');
+    seen.add(request.url ?? '');
+    if (!isRepeat && status === undefined) request.socket.destroy();
+    else if (!isRepeat) response.writeHead(504).end();
+    else {
+      underWay += 1;
+      together = Math.max(together, underWay);
+      setTimeout(() => {
+        underWay -= 1;
+        response.end('[]');
+      }, 20);
+    }
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const send = connect({ ...connectionTo(port), clock: { ...realClock, random: () => 0 }, retries: 1 });
+  await Promise.all([1, 2, 3, 4].map((id) => send({ method: 'GET', path: path`/${id}/`, repeat: 'safe' })));
+  expect(together).toBe(most);
+});

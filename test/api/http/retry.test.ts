@@ -101,46 +101,21 @@ test('the back-off doubles to half a minute, anything between nothing and the wh
   expect(backoff(3, 0.5)).toBe(2000);
 });
 
-describe('requests without a response are repeated one at a time', () => {
-  const silence = { ending: endingOf(504) };
-  const answer = { ending: endingOf(200) };
-
-  /** Four that repeat at once, each with that result: what each gets, and how many were sent, together at most. */
-  async function repeated(results: readonly (() => Promise<typeof answer>)[]) {
-    const gate = openGate({ elapsed: () => 0 });
-    let [sent, underWay, together] = [0, 0, 0];
-    const repeats = results.map((result) => {
-      const attempt = async (): Promise<typeof answer> => {
-        sent += 1;
-        underWay += 1;
-        together = Math.max(together, underWay);
-        await Promise.resolve();
-        underWay -= 1;
-        return result();
-      };
-      return gate.repeat(attempt, silence).catch((cause: unknown) => cause);
-    });
-    return { got: await Promise.all(repeats), sent, together };
-  }
-
-  test('each after the one before was answered', async () => {
-    expect(await repeated([1, 2, 3, 4].map(() => async () => answer))).toEqual({
-      got: [answer, answer, answer, answer],
-      sent: 4,
-      together: 1,
-    });
-  });
-
-  test('one that has none either counts for all that wait, and they are not sent', async () => {
-    const other = { ending: endingOf(502) };
-    const { got, sent } = await repeated([async () => other, ...[1, 2, 3].map(() => async () => answer)]);
-    expect(got).toEqual([other, silence, silence, silence]);
-    expect(sent).toBe(1);
-  });
-
-  test('one that fails says nothing of the others', async () => {
-    const bug = new Error('bug');
-    const { got, together } = await repeated([() => Promise.reject(bug), async () => answer, async () => answer]);
-    expect([got, together]).toEqual([[bug, answer, answer], 1]);
-  });
+test('what is in turn is one at a time, of each bucket', async () => {
+  const gate = openGate({ elapsed: () => 0 });
+  let [underWay, together] = [0, 0];
+  const work = async (): Promise<string> => {
+    underWay += 1;
+    together = Math.max(together, underWay);
+    await Promise.resolve();
+    underWay -= 1;
+    return 'done';
+  };
+  const bug = gate.inTurn('one', () => Promise.reject(new Error('bug')));
+  const four = Promise.all([1, 2, 3, 4].map(() => gate.inTurn('one', work)));
+  await expect(bug).rejects.toThrow('bug');
+  expect([await four, together]).toEqual([['done', 'done', 'done', 'done'], 1]);
+  together = 0;
+  await Promise.all(['one', 'two'].map((bucket) => gate.inTurn(bucket, work)));
+  expect(together).toBe(2);
 });
