@@ -109,9 +109,10 @@ export class Credentials {
   async licensingApps(): Promise<readonly StoredApp[]> {
     const apps = (await this.#profiles.all()).filter((profile) => profile.kind === 'licensing');
     const given = apps.length === 0 ? environmentCredential(this.#system.env, 'licensing') : undefined;
-    const { app_code, base_url } = given?.values ?? {};
-    if (given && app_code !== undefined && base_url !== undefined)
+    if (given?.values.app_code !== undefined) {
+      const { app_code, base_url } = given.values;
       return [{ profile: 'environment', app_code, base_url, credential: () => this.#licensingOfEnvironment(given) }];
+    }
     return apps.map((app) => ({
       profile: app.name,
       app_code: app.app_code,

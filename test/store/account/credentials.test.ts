@@ -370,6 +370,16 @@ test('one broken app does not hide the others', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
 });
 
+test.each<[string, typeof openStored, string | undefined, readonly unknown[]]>([
+  ["the environment's", (env) => Promise.resolve(open(env)), '3', [['environment', 3, 'https://env.example']]],
+  ['none where the environment names no application', (env) => Promise.resolve(open(env)), undefined, []],
+  ['the stored ones alone', openStored, '3', [7, 8].map((code) => [code === 7 ? 'app' : 'second', code, app.base_url])],
+])('the apps are %s', async (_name, opened, CHATELAINE_APP_CODE, expected) => {
+  const { credentials } = await opened({ ...licensingUnit, CHATELAINE_APP_CODE });
+  const apps = await credentials.licensingApps();
+  expect(apps.map(({ profile, app_code, base_url }) => [profile, app_code, base_url])).toEqual(expected);
+});
+
 test.each([
   ['key\n', 'key'],
   ['key\r\nsecond line\n', 'key'],
