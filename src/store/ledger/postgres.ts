@@ -58,7 +58,6 @@ export class Database {
       await orAborted(this.#limited(connectLimit, this.#client.connect()), signal);
     } catch (cause) {
       this.#socket.destroy();
-      signal.throwIfAborted();
       throw this.#failureOf(cause);
     }
     this.#socket.setKeepAlive(true, 15_000);
