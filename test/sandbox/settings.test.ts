@@ -113,7 +113,20 @@ test('not atomic: what came before the fault stays, what comes after is not done
   expect(stored(running)?.settings).toEqual({ timezone: 'Europe/Lisbon', twenty_four_hour_time: true });
 });
 
-test.each([
+test.each<[level: number, name: string, text: string, outcome?: number | 'ignored' | undefined, alias?: string]>([
+  [63, 'timezone', 'UTC', 400, '/display'],
+  [64, 'timezone', 'UTC', 200, '/display'],
+  [79, 'color_scheme', '2', 'ignored'],
+  [80, 'color_scheme', '2', undefined],
+  [226, 'desktop_icon_count_display', '4', 400],
+  [227, 'desktop_icon_count_display', '4', undefined],
+  [363, 'dense_mode', 'true', undefined],
+  [364, 'dense_mode', 'true', 'ignored'],
+  [382, 'web_channel_default_view', '3', 400],
+  [383, 'web_channel_default_view', '3', undefined],
+  [424, 'emojiset', 'google-blob', undefined],
+  [425, 'emojiset', 'google-blob', 400],
+  [444, 'target_users', '{"user_ids":[]}', undefined],
   [454, 'web_home_view', 'recent', undefined],
   [453, 'web_home_view', 'recent_topics', undefined],
   [453, 'web_home_view', 'recent', 400],
@@ -126,13 +139,13 @@ test.each([
   [349, 'hide_ai_features', 'true', 'ignored'],
   [350, 'hide_ai_features', 'true', undefined],
   [443, 'target_users', '{}', 'ignored'],
-] as const)('level %i, %s=%s: %s', async (featureLevel, name, text, outcome) => {
+])('level %i, %s=%s: %s', async (featureLevel, name, text, outcome, alias = '') => {
   const { chat } = await started({ featureLevel });
 
-  const { status, body } = await chat('PATCH', '/settings', { form: { [name]: text } });
+  const { status, body } = await chat('PATCH', `/settings${alias}`, { form: { [name]: text } });
 
   const ignored = outcome === 'ignored' ? { ignored_parameters_unsupported: [name] } : {};
-  if (outcome === 400) expect(status).toBe(400);
+  if (typeof outcome === 'number') expect(status).toBe(outcome);
   else expect({ status, body }).toEqual({ status: 200, body: { result: 'success', msg: '', ...ignored } });
 });
 
