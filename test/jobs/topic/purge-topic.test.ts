@@ -101,6 +101,26 @@ test('a purge that another process ends meanwhile: nothing is deleted', async ()
   );
 });
 
+test.each([
+  ['nothing', [], Infinity, 0],
+  ['one message, and no other', [3], 0, 1],
+  ['one message, and another meanwhile', [3], 1, 2],
+  ['one message, and others without end', [3], Infinity, 3],
+])('what came during the archiving is read before the call: %s', async (_what, came, more, times) => {
+  const [home, topic] = [emptyHome(), [1, 2]];
+  let asked = 0;
+  const messages = ({ anchor, include_anchor }: MessageQuery) => {
+    if (include_anchor === false && (asked += 1) <= more) topic.push(topic.length + 1);
+    const from = Number(anchor) + (include_anchor === false ? 1 : 0);
+    return Promise.resolve({ ...page, messages: rowsOf(topic.filter((id) => !(id < from))) });
+  };
+  const say = (text: string): void => void (text.includes('verified') && topic.push(...came));
+  const purge = await purgeOf({ ...chat, messages }, home, { archive: (folder) => archiveIn(folder, home), say });
+
+  await expect(purge.run()).rejects.toThrow('a call was sent');
+  expect(asked).toBe(times);
+});
+
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
   const home = emptyHome();
   const full = new Failure('unavailable', 'the disk is full');
