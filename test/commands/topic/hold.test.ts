@@ -144,7 +144,7 @@ describe('a hold by name that no topic fits', () => {
     ['a channel in front, with a colon', 'kitchen: lunch\n', 'kitchen lunch'],
     ['a remark behind it', 'lunch # keep, legal\n', 'kitchen lunch'],
     ['one wrong letter', 'lunsh\n', 'kitchen lunch'],
-    ['two wrong letters', 'chiars\n', 'kitchen chairs'],
+    ['two wrong letters', 'cheers\n', 'kitchen chairs'],
     ['other blanks', 'two blanks\n', "kitchen --match 'two*'"],
     ['another form of its letters', 'caf\u00E9\n', "kitchen --match 'caf*'"],
     ['quotes of another kind', '\u201Clunch\u201D\n', 'kitchen lunch'],
