@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, openSync, closeSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
@@ -90,6 +90,7 @@ test.each<[string, Environment, Choice, string | undefined, string]>([
   ['the named profile', {}, { profile: 'chat' }, 'chat', 'canary-chat'],
   ['the unit', chatUnit, {}, undefined, 'canary-chat-env'],
   ['the typed profile before the unit', chatUnit, { profile: 'chat' }, 'chat', 'canary-chat'],
+  ['the unit before the twin of --profile', chatUnit, { profile: 'chat', typed: false }, undefined, 'canary-chat-env'],
 ])('chat takes %s', async (_name, env, choice, profile, key) => {
   const { credentials } = await openStored(env);
   const credential = await credentials.chat(choice);
@@ -321,6 +322,13 @@ test.each(['https://b.example', 'https://a.example:444', 'http://localhost'])(
     });
   },
 );
+
+test('a stored key that is bound to no host is not given out', async () => {
+  const { host, credentials } = await openStored();
+  const path = join(host.system.home, '.config/chatelaine/credentials.json');
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"origin"', '"was"'));
+  expect((await failureOf(() => credentials.licensing({}))).message).toContain('is for another host: no host, not');
+});
 
 test('a key command runs when its credential is asked for, and never for another host', async () => {
   const opened = open();
