@@ -121,8 +121,8 @@ test.each([
   ['false', "the key command 'false' ended with exit code 1"],
   [`${shell} -c 'echo canary; exit 3'`, "the key command '/bin/sh' ended with exit code 3"],
   [
-    `${shell} -c 'echo canary; echo of canary: no secret key >&2; exit 2'`,
-    "the key command '/bin/sh' ended with exit code 2: of [secret]: no secret key",
+    `${shell} -c 'echo kiwi; echo one; echo of kiwi: no one key >&2; exit 2'`,
+    "the key command '/bin/sh' ended with exit code 2: of [secret]: no one key",
   ],
   [`${shell} -c 'echo canary; kill -9 $$'`, "the key command '/bin/sh' ended with SIGKILL"],
   ['/nowhere/canary-free', "the key command '/nowhere/canary-free' cannot be run: ENOENT"],

@@ -222,10 +222,10 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
   expect(jsonIn(host, 'config.json')).toMatchObject({ profiles: { app: { app_code: 7 } } });
 });
 
-test('a config.json that others can write is refused, since it names commands', needs('modes'), async () => {
+test.each([0o602, 0o620])('a config.json that others can write is refused: %#', needs('modes'), async (mode) => {
   const host = place();
   write(host, 'config.json', '{}');
-  chmodSync(fileIn(host, 'config.json'), 0o666);
+  chmodSync(fileIn(host, 'config.json'), mode);
   const caught = await failureOf(() => openProfiles(host.system, host.clock).all());
   expect(caught.message).toContain('can be written by other users');
 });
