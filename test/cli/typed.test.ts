@@ -74,17 +74,17 @@ test('of random keys of 24 bytes in base64url, 95 of 100 or more are hidden', ()
 });
 
 test.each([
-  [['--api-key', 'hunter22']],
-  [['--token=hunter22']],
-  [['--client-secret', 'hunter22']],
-  [['-k', 'hunter22']],
-  [['new_password', 'hunter22']],
-  [['--PASSWORD=hunter22']],
-])('what stands behind a name that speaks of a key is hidden, however short: %j', (words) => {
-  expect(said("unknown word 'hunter22'", ...words)).toBe("unknown word '[hidden: it looks like a key]'");
+  [['--api-key', 'hunt']],
+  [['--token=hunt']],
+  [['--client-secret', 'hunt']],
+  [['-k', 'hunt']],
+  [['new_password', 'hunt']],
+  [['--PASSWORD=hunt']],
+])('what stands behind a name that speaks of a key is hidden from four letters on: %j', (words) => {
+  expect(said("unknown word 'hunt'", ...words)).toBe("unknown word '[hidden: it looks like a key]'");
 });
 
-test('a path behind such a name, and the next option, are shown', () => {
+test('a path behind such a name, three letters, and the next option are shown', () => {
   const text = 'cannot read /run/secrets/key7 with --app-code';
-  expect(said(text, '--api-key-file', '/run/secrets/key7', '--password', '--app-code')).toBe(text);
+  expect(said(text, '--api-key-file', '/run/secrets/key7', '--token', 'app', '--password', '--app-code')).toBe(text);
 });
