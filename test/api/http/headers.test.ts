@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../../src/api/http/connect.ts';
@@ -131,19 +131,18 @@ test.each([
   ['had a connection that broke are repeated side by side', undefined, 4],
 ])('requests that %s', async (_what, status, most) => {
   const seen = new Set<string>();
-  let [underWay, together] = [0, 0];
+  const waiting: ServerResponse[] = [];
+  let together = 0;
   const server = createServer((request, response) => {
     const isRepeat = seen.has(request.url ?? '');
     seen.add(request.url ?? '');
     if (!isRepeat && status === undefined) request.socket.destroy();
     else if (!isRepeat) response.writeHead(504).end();
     else {
-      underWay += 1;
-      together = Math.max(together, underWay);
-      setTimeout(() => {
-        underWay -= 1;
-        response.end('[]');
-      }, 20);
+      waiting.push(response);
+      together = Math.max(together, waiting.length);
+      // Long enough for another one, were it not waiting for its turn.
+      if (waiting.length === most) setTimeout(() => waiting.splice(0).forEach((one) => one.end('[]')), 20);
     }
   });
   onTestFinished(() => void server.close());
