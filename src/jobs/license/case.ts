@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import { noWrites, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
+import { noWrites, unsettled, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import type { Licenses } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
@@ -68,7 +68,7 @@ export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
 
 /** The user is locked: what was seen before is a hint. */
 export function locked(one: Case, recorded: KnownWrites): Case {
-  const unanswered = recorded.pending.map(({ asked }) => asked.unanswered + 1);
+  const unanswered = unsettled(recorded.pending).map(({ asked }) => asked.unanswered + 1);
   const seen = one.seen && ({ ...one.seen, by: 'hint', isSettled: false } as const);
   return { ...one, recorded, seen, unanswered: Math.max(0, ...unanswered) };
 }

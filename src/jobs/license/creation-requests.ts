@@ -7,7 +7,7 @@ import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { AskedWrite, OpenFirst } from '../../store/record/writes.ts';
+import { unsettled, type AskedWrite, type OpenFirst } from '../../store/record/writes.ts';
 import { limiter } from '../../core/batch.ts';
 import { performLookup, see } from './case-lookups.ts';
 import { answerOf, posted, type Case } from './case.ts';
@@ -116,7 +116,7 @@ export class CreationRequests {
     if (this.#ports.state.stopped) return one;
     const places = placesOf(asked.app_code);
     if (!one.sent) await this.#ports.warnOfFormer?.(asked);
-    for (const { id } of one.recorded?.pending ?? []) places.pending.end(id, { is: 'not processed' });
+    for (const { id } of unsettled(one.recorded?.pending)) places.pending.end(id, { is: 'not processed' });
     const { app_code, size_allowance } = asked;
     const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };

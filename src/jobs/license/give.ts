@@ -5,7 +5,7 @@
 import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { PendingWrite, UserLock } from '../../store/record/writes.ts';
+import { unsettled, type PendingWrite, type UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { performLookup } from './case-lookups.ts';
 import { answerOf, countIn, locked, type Case, type End, type Step } from './case.ts';
@@ -176,9 +176,9 @@ export class Giving {
   async #closeShown({ asked, recorded, seen, sent }: Case, licenses: readonly License[]): Promise<void> {
     const { placesOf, history } = this.#ports;
     const places = placesOf(asked.app_code);
-    const { pending = [], open } = recorded ?? {};
+    const { pending, open } = recorded ?? {};
     if (sent) places.pending.end(sent.id, { is: 'shown' });
-    for (const write of pending) {
+    for (const write of unsettled(pending)) {
       const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
       places.pending.end(write.id, { is: shown ? 'shown' : 'not processed' });

@@ -166,7 +166,9 @@ export function knownOf(
     const isExact = write.users.some((user) => exact.includes(user.exact));
     const answered = openOf(write);
     if (answered && isExact) open.push(answered);
-    if (!end || endedAt === undefined || answered || isForgotten(write, now)) continue;
+    // Of a similar name: a server that stores both as one may list it late.
+    const isSimilar = !isExact && endedAt !== undefined && now < endedAt + asked.settle;
+    if (!end || endedAt === undefined || (answered && !isSimilar) || isForgotten(write, now)) continue;
     const known = pending.get(id);
     const ended = Math.max(endedAt, known?.ended ?? endedAt);
     const n = Math.max(end.is === 'answered' ? 1 : end.n, known?.n ?? 0);

@@ -57,8 +57,13 @@ export interface PendingWrite extends WritingRun {
   readonly asked: AskedWrite;
   readonly ended: Milliseconds;
   readonly n: number;
-  /** A change that the server has made: only a list may show it late. */
+  /** A change that the server has made, or a creation of a similar name: only a list may show it late. */
   readonly isAnswered?: boolean;
+}
+
+/** Those of which nobody knows whether they were processed. */
+export function unsettled(pending: readonly PendingWrite[] = []): readonly PendingWrite[] {
+  return pending.filter(({ isAnswered }) => !isAnswered);
 }
 
 /** Whether the server may still change the user's license. */

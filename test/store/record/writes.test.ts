@@ -169,13 +169,17 @@ test.each([
   expect((await next.known({ remote_user: other, app_code: 7 })).pending).toHaveLength(count);
 });
 
-test('what was answered is open for the very name, until somebody sees it shown', async () => {
+test('what was answered is open for the very name, until somebody sees it shown, and settles for similar ones', async () => {
   const host = at(1000);
   await killed(host, (run, id) => run.end(id, { is: 'answered', status: 201, key_end: '2FCA' }));
   const next = await openRun(host);
   const { open } = await next.known(ada);
   expect(open).toMatchObject({ status: 201, key_end: '2FCA', time: 1000 });
-  expect(await next.known({ ...ada, remote_user: 'Ada' })).toEqual({ pending: [], open: undefined });
+  const similar = () => next.known({ ...ada, remote_user: 'Ada' });
+  host.pass(4999);
+  expect(await similar()).toMatchObject({ pending: [{ ended: 1000, n: 1, isAnswered: true }], open: undefined });
+  host.pass(1);
+  expect(await similar()).toEqual({ pending: [], open: undefined });
   await next.end(open?.id ?? '', { is: 'shown' });
   expect(await next.known(ada)).toEqual({ pending: [], open: undefined });
   expect(filesOf(host, '.run')).toEqual([]);
