@@ -289,7 +289,10 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
     const message = server.versions.get(id)?.findLast(({ at }) => at < last)?.message;
     return !gone.has(id) && isInTopic(message) && isInTopic(versionAt(id, run, ended)?.message);
   });
-  if (alive.length > 0)
+  // Nor what came back before a look to which the server says that the topic is empty.
+  const { mishaps = [], people = [] } = ended.plan;
+  const isLied = mishaps.some(({ reply }) => reply === 'empty') && people.some(({ does }) => does === 'back');
+  if (alive.length > 0 && !isLied)
     wrongs.push(`${name} says that the topic is deleted, and ${alive.length} of its messages are there`);
   return wrongs;
 }
@@ -545,6 +548,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
     limits.add('closed by --missing-ok');
     return wrongs;
   }
+  // Somebody took the archive away while it was written: a person has to put its files back.
+  if (last?.exit === 8 && plan.take && last.stderr.includes('is damaged')) return wrongs;
   const does = new Set(plan.people?.map((deed) => deed.does));
   // What is elsewhere now is named, and deleted under that name; a pull tells what it could not see.
   const isElsewhere = (['vault', 'move', 'rename', 'newer'] as const).some((deed) => does.has(deed));
