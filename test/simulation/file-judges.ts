@@ -115,9 +115,8 @@ function wrongEnd(run: Process, ended: ChatEnded): string[] {
   // What has an address can be had, unless it does not work twice.
   const given = [...new Set(own.map(({ path }) => path))].filter((path) => {
     const [last, ...earlier] = own.filter((one) => one.path === path).toReversed();
-    // An address that another attempt got is none that did not work.
-    const before = earlier.find(({ call }) => call === 'content');
-    return last && isContent(last) && !(before && isContent(before));
+    // An address that got no answer in between is none that did not work.
+    return last && isContent(last) && !earlier.some(isContent);
   });
   return [
     ...given.map((path) => `a run took no for an answer at the first address of ${path}`),
