@@ -209,7 +209,8 @@ describe('a ledger', needs('postgresql'), () => {
     expect(pending).toMatchObject([{ id: lost, command: 'license apply', asked, n: 3 }]);
     expectEnd(pending[0], given, 0);
     expect(open).toMatchObject({ id: answered, status: 201, key_end: 'wxyz' });
-    expect(await other.known(user('CYD'))).toMatchObject({ pending: [{ id: lost }], open: undefined });
+    const both = [{ id: lost }, { id: answered, isAnswered: true }];
+    expect(await other.known(user('CYD'))).toMatchObject({ pending: both, open: undefined });
     expect(await other.known(user('cyd', 8))).toEqual({ pending: [], open: undefined });
     await other.end(lost, { is: 'not processed' });
     await other.end(answered, { is: 'shown' });
