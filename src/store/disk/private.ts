@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { access, chmod, constants, lstat, mkdir, readdir, stat, type Stats } from '../../core/outside.ts';
+import { access, chmod, constants, lstat, mkdir, readdir, readdirSync, stat, type Stats } from '../../core/outside.ts';
 import { Failure, labelled } from '../../core/failure.ts';
 import { decodeText } from '../../core/read.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
@@ -32,6 +32,13 @@ export function folderFailure(folder: string, system: System, cause: unknown, ve
 
 function isOfState(folder: string, system: System): boolean {
   return `${folder}/`.startsWith(`${foldersOf(system).state}/`);
+}
+
+/** What is in a folder of state; nothing where it is not there. @throws Failure config */
+export async function stateFiles(folder: string): Promise<readonly string[]> {
+  // Asked for each user: waking another thread would take longer.
+  const read = async (): Promise<string[]> => readdirSync(folder);
+  return (await ifThere(`read ${folder}`, read(), writableState)) ?? [];
 }
 
 /** Checks the folder of state as that of the configuration, for any folder in it. @throws Failure config */

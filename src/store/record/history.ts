@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { readdirSync, statSync, type Stats } from '../../core/outside.ts';
+import { statSync, type Stats } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { makePrivateFolder, writableState } from '../disk/private.ts';
+import { makePrivateFolder, stateFiles } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
@@ -120,9 +120,7 @@ export async function* eachEntry<K extends keyof HistoryEvents>(
   read = new Map<string, number>(),
 ) {
   const folder = foldersOf(system).state;
-  // Asked for each user: waking another thread would take longer.
-  const listed = async (): Promise<string[]> => readdirSync(folder);
-  const names = (await ifThere(`read ${folder}`, listed(), writableState)) ?? [];
+  const names = await stateFiles(folder);
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const start = read.get(name) ?? 0;
     const path = join(folder, name);

@@ -7,11 +7,11 @@ import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { constants, readdirSync, stat, type FileHandle } from '../../core/outside.ts';
+import { constants, stat, type FileHandle } from '../../core/outside.ts';
 import { removing } from '../../core/shell-word.ts';
 import { ifThere, openFile, orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
-import { makePrivateFolder, writableState } from '../disk/private.ts';
+import { makePrivateFolder, stateFiles, writableState } from '../disk/private.ts';
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
 import { draftLocks, isHeld, lockFolder, lockFolders, tryLock, withLock } from '../lock/lock.ts';
 import type { LockDraft, Surroundings } from '../lock/lock.ts';
@@ -47,7 +47,7 @@ export async function openRunFiles(
   const [usual] = lockFolders(host.system);
   if (locks !== usual) {
     warn(`requests are recorded in ${locks}, which does not last: a later run may not know them. ${writableState}`);
-    if ((await namesIn(join(usual, salt))).some((one) => one.endsWith(suffix)))
+    if ((await stateFiles(join(usual, salt))).some((one) => one.endsWith(suffix)))
       throw new Failure('config', `${usual} cannot be written, and has open requests`, {
         hint: 'Make the folder writable again, then run the same command. Nothing was sent.',
       });
@@ -60,7 +60,7 @@ export async function openRunFiles(
 
 /** Younger locks of dead processes may be those that somebody waits for. */
 async function removeOldLocks(folder: string, { clock, system }: Surroundings): Promise<void> {
-  for (const name of await namesIn(folder)) {
+  for (const name of await stateFiles(folder)) {
     if (!name.endsWith('.lock')) continue;
     const path = join(folder, name);
     const found = await ifThere(`look at ${path}`, stat(path));
@@ -107,7 +107,7 @@ class RunFiles implements WritePlace {
   /** @throws Failure config where a file is damaged */
   async read(): Promise<readonly RunRecord[]> {
     const { system } = this.#host;
-    const names = await namesIn(this.#folder);
+    const names = await stateFiles(this.#folder);
     const tokens = names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : []));
     for (const token of this.#others.keys()) if (!tokens.includes(token)) this.#others.delete(token);
     for (const token of tokens) {
@@ -215,12 +215,6 @@ function textOf({ record, owner }: ReadFile): string {
     ...(end ? [summedLine({ end: number, ...end })] : []),
   ]);
   return [summedLine({ record: version, ...record.run, owner }), ...lines].join('');
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  // Asked for each user: waking another thread would take longer.
-  const read = async (): Promise<string[]> => readdirSync(folder);
-  return (await ifThere(`read ${folder}`, read(), writableState)) ?? [];
 }
 
 function isHead(value: unknown): value is WritingRun & { readonly owner: Owner } {

@@ -167,7 +167,7 @@ export function knownOf(
     const answered = openOf(write);
     if (answered && isExact) open.push(answered);
     // Of a similar name: a server that stores both as one may list it late.
-    const isSimilar = !isExact && endedAt !== undefined && now < endedAt + asked.settle;
+    const isSimilar = answered !== undefined && !isExact && now < answered.answered + asked.settle;
     if (!end || endedAt === undefined || (answered && !isSimilar) || isForgotten(write, now)) continue;
     const known = pending.get(id);
     const ended = Math.max(endedAt, known?.ended ?? endedAt);
