@@ -74,7 +74,7 @@ export const rules = [
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     ['what a dead run had under way is pending', 'while (await this.#closeEnded(place, records));', 'while (false);'],
   ]),
-  ...inFile('apply', 'store/record/joined-writes.ts', [
+  ...inFile('apply 5', 'store/record/joined-writes.ts', [
     [
       'nobody sees what a dead run had under way without its end',
       'return this.#inTurn(async () => {',

@@ -391,6 +391,7 @@ export const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
 
 /** A roster's run dies while a later worker has just sent its first request, and the next run goes on at once. */
 function secondWorker(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  if (chance.happens(0.5)) return waitedFor(chance);
   const roster = rosterOf(3 + chance.below(6));
   const line = `${applyRoster} --concurrency ${chance.pick([2, 4, 8])}`;
   const kill = { at: 1 + chance.below(40), how: chance.pick(['kill', 'power'] as const), since: 'POST' };
@@ -402,6 +403,24 @@ function secondWorker(chance: Chance): Omit<LicensingPlan, 'seed'> {
       { line, fate: { kill } },
       { line, after: 0 },
     ],
+    mishaps,
+  };
+}
+
+/** It dies while another one waits for its users, and others write records beside both. */
+function waitedFor(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const line = `${applyRoster} --concurrency 8`;
+  const kill = { at: 40 + chance.below(160), how: 'kill', since: 'POST' } as const;
+  const others = Array.from({ length: 2 + chance.below(6) }, (_, index) => ({
+    ...{ line: ensureOf(`other-${index}`, false), pause: chance.below(400) },
+  }));
+  const mishaps = Array.from(
+    { length: 24 },
+    (_, index) => ({ method: 'POST', nth: index + 2, reply: 'dropped', commit: 3000 + chance.below(1900) }) as const,
+  );
+  return {
+    roster: rosterOf(9),
+    runs: [{ line, fate: { kill } }, { line, pause: chance.below(600) }, ...others],
     mishaps,
   };
 }

@@ -109,7 +109,7 @@ export class LicenseWrites {
     });
   }
 
-  /** Reads the records of other runs; what an ended one had under way gets its end first: nobody sees it without. */
+  /** Reads other runs, and ends what ended ones had under way. In turn: a read beside that end misses its record. */
   #read(usersIn: (place: WritePlace) => readonly UserHashes[]): Promise<void> {
     return this.#inTurn(async () => {
       for (const place of this.#places) {
