@@ -97,7 +97,7 @@ for (const { from, to } of ours) importedBy.set(from, [...(importedBy.get(from) 
 const budgets = [
   { what: 'src without the sandbox', lines: 32_000, folder: 'src', counts: /^(?!sandbox\/).*\.(ts|cjs)$/ },
   { what: 'the sandbox', lines: 4_500, folder: 'src/sandbox', counts: /\.ts$/ },
-  { what: 'the tests', lines: 61_750, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
+  { what: 'the tests', lines: 62_000, folder: 'test', counts: /\.(ts|js|cjs|mjs)$/ },
 ];
 
 /** The most bytes of README.md, docs and man together. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { batched } from '../../src/core/batch.ts';
+import { nextTurn } from '../../src/core/outside.ts';
 
 test('what comes while a batch is written is the next batch, and one that fails fails for its own items alone', async () => {
   const batches: string[] = [];
@@ -12,6 +13,8 @@ test('what comes while a batch is written is the next batch, and one that fails 
   const first = Promise.allSettled([add('one'), add('bad')]);
   await expect.poll(() => batches).toEqual(['one,bad']);
   const second = Promise.allSettled([add('two'), add('three')]);
+  await nextTurn();
+  expect(batches).toEqual(['one,bad']);
   finish();
   expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect.poll(() => batches).toEqual(['one,bad', 'two,three']);

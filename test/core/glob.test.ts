@@ -14,6 +14,7 @@ test.each<[string, string, boolean]>([
   ['', '', true],
   ['', 'a', false],
   ['a**b*c', 'a-b-b-c', true],
+  ['a*b*b', 'ab', false],
   ['a.c', 'abc', false],
   ['[ab]', 'a', false],
   ['A*', 'ada', false],

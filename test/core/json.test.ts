@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isWhole } from '../helpers/extent.ts';
-import { parseJson, writeJson } from '../../src/core/json.ts';
+import { isTooDeep, parseJson, writeJson } from '../../src/core/json.ts';
 
 test.each<[string, unknown]>([
   ['9007199254740993', 9007199254740993n],
@@ -16,6 +16,7 @@ test.each<[string, unknown]>([
   ['1.2345678901234567', 1.2345678901234567],
   ['12345678901234567890e2', 12345678901234567890e2],
   ['"\\\\"', '\\'],
+  ['["\uE0B1big\uE0B15",12345678901234567890]', ['\uE0B1big\uE0B15', 12345678901234567000]],
 ])('%s is read exactly', (text, value) => {
   expect(parseJson(text)).toEqual(value);
 });
@@ -46,6 +47,18 @@ test.each<[unknown, string]>([
 
 test('the indent is that of JSON.stringify', () => {
   expect(writeJson({ a: 12345678901234567890n }, 2)).toBe('{\n  "a": 12345678901234567890\n}');
+});
+
+test.each([
+  ['500 lists', '['.repeat(500), false],
+  ['501 lists', '['.repeat(501), true],
+  ['501 objects', '{"a":'.repeat(501), true],
+  ['lists beside one another', `[${'[],'.repeat(501)}`, false],
+  ['objects beside one another', `[${'{},'.repeat(501)}`, false],
+  ['brackets in a string', `["a\\"${'['.repeat(501)}"]`, false],
+  ['lists behind a backslash in a string', `["\\\\",${'['.repeat(501)}`, true],
+])('%s', (_what, text, isDeep) => {
+  expect(isTooDeep(text)).toBe(isDeep);
 });
 
 test('a text of many millions of characters is read', () => {

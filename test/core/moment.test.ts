@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkZone, dayAndMoment, parseMoment, utcText } from '../../src/core/moment.ts';
+import { checkZone, dayAndMoment, momentText, parseMoment, startOfNext, utcText } from '../../src/core/moment.ts';
 import { inZone } from '../helpers/zone.ts';
 
 /** What a text means at a moment of a zone. */
@@ -60,6 +60,7 @@ describe.each<[string, string, string, Readonly<Record<string, string>>]>([
       today: 'Saturday 2011-12-31T00:00:00+14:00',
       yesterday: 'Thursday 2011-12-29T00:00:00-10:00',
       friday: 'Friday 2011-12-23T00:00:00-10:00',
+      sunday: 'Sunday 2011-12-25T00:00:00-10:00',
       '2011-12-30': 'Saturday 2011-12-31T00:00:00+14:00',
     },
   ],
@@ -83,36 +84,30 @@ describe.each<[string, string, string, Readonly<Record<string, string>>]>([
       '2025-11-02': 'Sunday 2025-11-02T00:00:00-04:00',
     },
   ],
+  [
+    'no clock is changed',
+    'UTC',
+    '2026-03-02T00:00Z',
+    {
+      today: 'Monday 2026-03-02T00:00:00+00:00',
+      sun: 'Sunday 2026-03-01T00:00:00+00:00',
+      '12000mo': 'Thursday 1026-03-02T00:00:00+00:00',
+    },
+  ],
 ])('%s: %s at %s', (_what, zone, now, texts) => {
   test.each(Object.entries(texts))('%s is %s', (text, moment) => {
     expect(meant(zone, now, text)).toBe(moment);
   });
 });
 
-test.each([
-  '',
-  'soon',
-  '2026-02-30',
-  '2026-13-01',
-  '2026-03-01T',
-  'today 25:00',
-  '09:30',
-  '9 am',
-  'today 9:30',
-  'noon',
-  '2w ago',
-  'last monday',
-  'this month',
-  '2026-03',
-  '20.11.2026',
-  '12 February 2026',
-  '1h30m',
-  '@1772352000',
-  'today 10:00+01:00',
-  '1001y',
-  '5min',
-  'su',
-])("'%s' is no time, and three kinds of times that work are named", (text) => {
+// prettier-ignore
+const noTimes = [
+  '', 'soon', '2026-02-30', '2026-13-01', '2026-03-01T', 'today 25:00', '09:30', '9 am', 'today 9:30', 'noon',
+  '2w ago', 'last monday', 'this month', '2026-03', '20.11.2026', '12 February 2026', '1h30m', '@1772352000',
+  'today 10:00+01:00', '1001y', '12001mo', '5min', 'su',
+];
+
+test.each(noTimes)("'%s' is no time, and three kinds of times that work are named", (text) => {
   expect(() => meant('UTC', '2026-03-01T12:00Z', text)).toThrow(
     expect.objectContaining({
       message: `'${text}' is not a time`,
@@ -137,19 +132,13 @@ test.each(['7d', '2w', '2026-03-01T08:00:00Z'])('%s needs none', (text) => {
   expect(meant('Nowhere/Town', '2026-03-01T12:00Z', text)).toMatch(/2026-0/);
 });
 
-test.each([
-  undefined,
-  '',
-  'UTC',
-  ':Europe/Berlin',
-  'posix/Europe/Berlin',
-  '/usr/share/zoneinfo/Europe/Berlin',
-  'EST5EDT',
-  'UTC0',
-  'GMT-0',
-  ':/etc/localtime',
-  '/etc/localtime',
-])('TZ=%s is a zone', (TZ) => {
+// prettier-ignore
+const zones = [
+  undefined, '', 'UTC', ':Europe/Berlin', 'posix/Europe/Berlin', '/usr/share/zoneinfo/Europe/Berlin', 'EST5EDT',
+  'UTC0', 'GMT-0', ':/etc/localtime', '/etc/localtime',
+];
+
+test.each(zones)('TZ=%s is a zone', (TZ) => {
   expect(() => checkZone({ TZ })).not.toThrow();
 });
 
@@ -160,4 +149,19 @@ test.each([
   [1e300, null],
 ])('%s seconds are %s', (seconds, text) => {
   expect(utcText(seconds)).toBe(text);
+});
+
+test.each([
+  ['day', '2026-03-01', '2026-03-02'],
+  ['day', '2026-03-29', '2026-03-30'],
+  ['day', '2026-10-25', '2026-10-26'],
+  ['week', '2026-03-23', '2026-03-30'],
+  ['week', '2026-10-19', '2026-10-26'],
+  ['month', '2026-01-01', '2026-02-01'],
+  ['month', '2026-02-01', '2026-03-01'],
+  ['year', '2026-01-01', '2027-01-01'],
+  ['year', '2024-01-01', '2025-01-01'],
+] as const)('behind the %s of %s begins that of %s', (period, day, next) => {
+  inZone('Europe/Berlin');
+  expect(momentText(startOfNext(Date.parse(`${day}T00:00`), period)).slice(0, 16)).toBe(`${next}T00:00`);
 });

@@ -43,6 +43,10 @@ describe('redaction', () => {
   test('leaves a text without the value as it is', () => {
     expect(new Secret(canary).redact('nothing here')).toBe('nothing here');
     expect(new Secret('').redact('nothing here')).toBe('nothing here');
+    expect(['not', 'here'].map((value) => new Secret(value).redact('nothing here'))).toEqual([
+      'nothing here',
+      'nothing [secret]',
+    ]);
   });
 
   test('hides a value that holds half a character, as it is sent', () => {
@@ -51,6 +55,16 @@ describe('redaction', () => {
 
   test('hides what JSON holds twice: the value is a text of JSON itself', () => {
     expect(new Secret('a"b\\c').redact(JSON.stringify({ key: 'a"b\\c' }))).toBe('{"key":"[secret]"}');
+  });
+
+  test.each([
+    ['', 'abcde', 'YWJjZGU='],
+    ['', 'abcdef', '[secret]'],
+    ['u', 'abcdefghij', 'dW[secret]o='],
+    ['us', 'abcdefghij', 'dXN[secret]'],
+    ['use', 'abcdefghij', 'dXNl[secret]g=='],
+  ])('of base64 of %s%s is seen: %s', (before, value, shown) => {
+    expect(new Secret(value).redact(Buffer.from(before + value).toString('base64'))).toBe(shown);
   });
 
   /** Six bytes or more, and nothing that the placeholder itself holds. */

@@ -8,6 +8,7 @@ describe('the names of a list', () => {
   test.each([
     ['below the name of our column are read as tsv', ['topic_name', 'a\\\\b', 'c'], ['a\\b', 'c']],
     ['below it stay as they are where one is no tsv of ours', ['topic_name', 'a\\b', 'c'], ['a\\b', 'c']],
+    ['below it have no sign but a backslash undone', ['topic', 'a\\tb'], ['a\\tb']],
     ['without it are as they are', ['a\\b', 'topic', '"x"'], ['a\\b', 'topic', '"x"']],
     ['without it may begin with a server', ['\\\\host\\ada'], ['\\\\host\\ada']],
   ])('%s', (_what, lines, names) => {

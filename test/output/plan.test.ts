@@ -36,6 +36,7 @@ test('a plan of several applications names that of each change', () => {
     { ...create('ada'), app_code: 7 },
     { ...create('ben'), app_code: 9 },
   ]);
+  expect(planLines([{ ...create('ada'), app_code: 7 }])).toEqual(['+ create  ada  size 6']);
   expect(lines).toEqual(['+ create  ada  size 6, application 7', '+ create  ben  size 6, application 9']);
 });
 

@@ -33,6 +33,12 @@ test.each<[Field, string, unknown]>([
   [{ kind: 'boolean', help }, 'true', true],
   [{ kind: 'boolean', help }, 'false', false],
   [{ kind: 'duration', help }, '5m', 300_000],
+  [{ kind: 'duration', help }, '0s', 0],
+  [{ kind: 'duration', min: 1000, help }, '1s', 1000],
+  [{ kind: 'string', help }, ' a', ' a'],
+  [{ kind: 'string', trimmed: true, help }, 'a', 'a'],
+  [{ kind: 'string', read: (text) => `read ${text}`, help }, 'a', 'read a'],
+  [{ kind: 'string', read: (text) => `read ${text}`, help }, '', ''],
   [{ kind: 'json', help }, '{"id":12345678901234567890}', { id: 12345678901234567890n }],
 ])('%j reads %j', (field, text, value) => {
   expect(readField('it', field, text)).toEqual(value);
@@ -52,6 +58,14 @@ test.each<[Field, string, string, string | undefined]>([
   [scheme, '3', 'it: 3 is not one of 1 automatic, 2 dark-blue', undefined],
   [scheme, 'dark-blu', "it: 'dark-blu' is not one of 1 automatic, 2 dark-blue", 'Did you mean dark-blue?'],
   [scheme, 'constructor', "it: 'constructor' is not one of 1 automatic, 2 dark-blue", undefined],
+  [{ kind: 'integer', names: { one: 1 }, help }, 'x', "it: 'x' is not one of 1 one", undefined],
+  [{ kind: 'duration', min: 1000, help }, '999ms', 'it: 999ms is too short', undefined],
+  [
+    { kind: 'string', trimmed: true, help },
+    'a ',
+    'it: begins or ends with a space',
+    'Servers may cut it off, and would not find the user again.',
+  ],
   [user, '', 'it: must not be empty', undefined],
   [user, 'abcde', 'it: 5 characters; must be below 5', undefined],
   [
@@ -99,7 +113,11 @@ test('collecting keeps the order, and throws on what is no bad input', () => {
       if (item === 'a') throw usage('bad');
       throw new Failure('config', 'no key');
     }),
-  ).toThrow('no key');
+  ).toThrow(expect.objectContaining({ kind: 'config', message: 'no key' }) as Error);
+  const refuse = (item: string) => {
+    throw usage(`bad ${item}`, 'Write it.');
+  };
+  expect(thrownBy(() => collect(['a', 'b'], refuse))).toEqual({ message: 'bad a\nbad b', hint: 'Write it.' });
 });
 
 test('flags are derived from names', () => {

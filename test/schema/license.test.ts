@@ -8,6 +8,8 @@ test.each([
   ['as a number', '0x001b638445e6'],
   ['with dashes of a word processor', '00\u201111b\u201163\u201184\u201145\u2011e6'.replace('11b', '1b')],
   ['with a minus', '00\u22121b\u221263\u221284\u221245\u2212e6'],
+  ['with groups of any length', '001:b:63:84:45:e6'],
+  ['digit by digit', '0:0:1:b:6:3:8:4:4:5:e:6'],
   ['in full width', '\uff10\uff10\uff1a1b:63:84:45:e6'],
 ])('a sensor address %s is read', (_how, text) => {
   expect(readMac(text)).toBe('00:1B:63:84:45:E6');

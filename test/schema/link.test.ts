@@ -75,6 +75,12 @@ describe('is refused', () => {
       'https://chat.example.com:8443/#narrow/channel/31',
       'the link leads to chat.example.com:8443, but the account is on chat.example.com',
     ],
+    [
+      'of this machine',
+      'http://127.0.0.1:1/#narrow/channel/31',
+      'the link leads to 127.0.0.1:1, but the account is on chat.example.com',
+    ],
+    ['of one letter', 'https://chat.example.com/#x', 'the link leads to no conversation'],
     ['of no conversation', 'https://chat.example.com/#inbox', 'the link leads to no conversation'],
     ['without a conversation', '#narrow/near/7', 'the link leads to no conversation'],
     ['without #', 'https://chat.example.com/login', 'the link has no # with a conversation or view'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest, suggestion } from '../../src/schema/nearest.ts';
+import { nearest, slipsBetween, suggestion } from '../../src/schema/nearest.ts';
 
 test.each([
   ['size_allowence', ['size_allowance', 'app_code'], 'Did you mean size_allowance?'],
@@ -26,6 +26,13 @@ test.each([
   ['--customer', ['--remote-user', '--size-allowance'], 'Did you mean --remote-user?'],
   ['--author', ['--sender', '--search'], 'Did you mean --sender?'],
   ['--before', ['--older-than'], 'Did you mean --older-than?'],
+  // Of those that contain it three, of those that are near one.
+  ['app', ['app_a', 'app_b', 'app_c', 'app_d'], 'Did you mean app_a or app_b or app_c?'],
+  ['id', ['app_id'], 'Did you mean app_id?'],
+  ['listt', ['list', 'lists'], 'Did you mean list?'],
+  ['abcdexx', ['abcdefg'], 'Did you mean abcdefg?'],
+  ['tab', ['xtabxxxx'], 'Did you mean xtabxxxx?'],
+  ['ta', ['xtaxxxx'], undefined],
 ])('%j and %j: %s', (word, known, text) => {
   expect(suggestion(word, known)).toBe(text);
 });
@@ -33,4 +40,20 @@ test.each([
 test('the nearest is first, and there are five at most', () => {
   const known = ['lisings', 'listings', 'listtingsx', 'listtinga', 'other'];
   expect(nearest('listtings', known)).toEqual(['listings', 'listtingsx', 'listtinga', 'lisings']);
+  expect(nearest('lunch', ['lunches', 'lunch'])).toEqual(['lunch', 'lunches']);
+  expect(nearest('abcd', ['abce', 'abcf', 'abcg', 'abch', 'abci', 'abcj'])).toHaveLength(5);
+  expect(nearest('ta', ['ta lunch'])).toEqual(['ta lunch']);
+  expect(nearest('ines', ['inez okafor'])).toEqual(['inez okafor']);
+});
+
+test.each([
+  ['', 'abc', 3],
+  ['kitten', 'sitting', 3],
+  ['abc', 'acb', 1],
+  ['xcd', 'adc', 2],
+  ['ab', 'bc', 2],
+  ['ab', 'ca', 2],
+  ['ca', 'abc', 3],
+])('from %j to %j are %i slips', (one, other, slips) => {
+  expect([slipsBetween(one, other), slipsBetween(other, one)]).toEqual([slips, slips]);
 });

@@ -6,6 +6,7 @@ import {
   accountFields,
   kinds,
   profileFields,
+  readEmail,
   variableOf,
   variablesOf,
   type ProfileField,
@@ -49,4 +50,11 @@ describe.each(namesIn(kinds))('a profile of kind %s', (kind) => {
     const named = rows.filter(([, { environment }]) => environment !== undefined).map(([name]) => name);
     expect(Object.keys(variablesOf(kind))).toEqual(expect.arrayContaining(named.map((name) => variableOf(kind, name))));
   });
+});
+
+test('an address is read in small letters, and refused where it cannot be a user', () => {
+  expect(readEmail('Ada@C.example')).toBe('ada@c.example');
+  for (const text of ['', 'a b@c.example', 'a:b@c.example', 'a\n@c'])
+    expect(() => readEmail(text)).toThrow('the e-mail address is empty, or holds a space or a colon');
+  expect(() => readEmail('"ada@c.example"')).toThrow('the e-mail address is in quotes');
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { uploadAt, uploadsIn } from '../../src/schema/upload.ts';
+import { replaceUploads, uploadAt, uploadsIn } from '../../src/schema/upload.ts';
 
 interface Recorded {
   readonly what: string;
@@ -30,6 +30,26 @@ test.each([
   ['https://chat.example.org/other/user_uploads/2/x/a.pdf', undefined],
 ])('a server in a folder of its host: %s', (link, path) => {
   expect(uploadAt(link, 'https://chat.example.org/team')).toBe(path);
+});
+
+test.each([
+  ['[a](/user_uploads/2/x/a.pdf)', '[a](<2/x/a.pdf|](>)'],
+  ['[a](/user_uploads/2/x/a!)', '[a](<2/x/a!|](>)'],
+  ['(user_uploads/2/x/a.pdf.', '(<2/x/a.pdf|(>.'],
+  ['user_uploads/2/x/a?!', '<2/x/a|>?!'],
+  ['x </user_uploads/2/x/a b.pdf>.', 'x <2/x/a b.pdf|x <>.'],
+  ['/user_uploads/thumbnail/2/x/a.pdf', '/user_uploads/thumbnail/2/x/a.pdf'],
+])('what is before an address is said, and what follows it stays: %s', (text, replaced) => {
+  expect(replaceUploads(text, site, (path, _address, before) => `<${path}|${before}>`)).toBe(replaced);
+});
+
+test('an address that is none, and a text with names of characters', () => {
+  expect(uploadAt('http://[/user_uploads/2/x', site)).toBeUndefined();
+  expect(uploadsIn({ content: null }, site)).toEqual([]);
+  expect(uploadsIn({ content: '<a href="/user_uploads/2/x/caf&eacute;&nbsp;&#49;&#x32;&yuml;">' }, site)).toEqual([
+    '2/x/caf\u00e9\u00a012\u00ff',
+  ]);
+  expect(uploadsIn({ content: '<b>/user_uploads/2/</b>x <span>/user_uploads/2/</span>y' }, site)).toEqual(['2/y']);
 });
 
 test('a hostile text is scanned at once', () => {

@@ -34,6 +34,8 @@ test.each<[string, UsageRule, Readonly<Record<string, unknown>>, string | undefi
     { a: true, d: 'x' },
     'no --dd',
   ],
+  ['excludes, and is not there', { option: 'a', excludes: ['d'] }, { d: 'x' }, undefined],
+  ['needs, and is not there', { option: 'a', needs: ['d'] }, {}, undefined],
   ['none of one', { oneOf: ['a', 'b_c'], say: 'give one' }, {}, 'give one'],
   ['two of one', { oneOf: ['a', 'b_c'], say: 'give one' }, { a: true, b_c: '' }, 'give one'],
   ['one of one', { oneOf: ['a', 'b_c'], say: 'give one' }, { b_c: '' }, undefined],

@@ -98,13 +98,14 @@ describe('it is repeated until the topic is empty', () => {
   test.each([154, 210, 211, 489])('level %d: a refusal is a refusal', async (level) => {
     const server = await kitchen({ level, deleteReply: () => refused('BAD_REQUEST') });
 
-    const { exitCode, error } = await server.run(`${line} -o json`);
+    const { exitCode, stdout, error } = await server.run(`${line} -o json`);
 
     expect({ exitCode, msg: error?.server?.msg, calls: deletions(server) }).toEqual({
       exitCode: 6,
       msg: 'Invalid channel ID',
       calls: 1,
     });
+    expect(JSON.parse(stdout)).toMatchObject([{ at_least: false }]);
     expect(error?.hint).toContain('archived');
   });
 

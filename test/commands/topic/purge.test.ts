@@ -12,7 +12,7 @@ import {
   type Meanwhile,
   type ServedMessage,
 } from '../../helpers/chat-server.ts';
-import { isWhole, sampleOf } from '../../helpers/extent.ts';
+import { isWhole } from '../../helpers/extent.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const success = { result: 'success', msg: '' };
@@ -339,24 +339,19 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect(unarchived).toEqual([1500, 2500]);
   });
 
-  test.each(sampleOf(0, [146, 153]))(
-    'level %i: every look is whole where a call deletes all or nothing',
-    async (level) => {
-      const late = { status: 400, body: { result: 'error', msg: 'late' } };
-      const { server, unarchived, run } = await watched({
-        ...{ level, messages: many, meanwhile: onceAfter(1, edit([1, 4000, 7900])) },
-        deleteReply: (call) => (call === 1 ? { ...late, deletes: level < 147 ? 0 : 50 } : { body: success }),
-      });
+  test.each([146, 147])('level %i: every look is whole where a call deletes all or nothing', async (level) => {
+    const late = { status: 400, body: { result: 'error', msg: 'late' }, deletes: 50 };
+    const { server, unarchived, run } = await watched({
+      ...{ level, messages: many, meanwhile: onceAfter(1, edit([1, 4000, 7900])) },
+      deleteReply: (call) => (call === 1 ? late : { body: success }),
+    });
 
-      const { exitCode, stdout } = await run();
+    const { exitCode, stdout } = await run();
 
-      expect({ exitCode, left: server.messages, row: rowOf({ stdout }) }).toMatchObject({
-        ...{ exitCode: 0, left: [] },
-        row: { deleted: 8000, deeper: level < 147 ? 0 : 2950 },
-      });
-      expect(unarchived).toEqual(level < 147 ? [] : [1]);
-    },
-  );
+    const expected = { exitCode: 0, left: [], row: { deleted: 8000, deeper: level < 147 ? 0 : 2950 } };
+    expect({ exitCode, left: server.messages, row: rowOf({ stdout }) }).toMatchObject(expected);
+    expect(unarchived).toEqual(level < 147 ? [] : [1]);
+  });
 
   test('posted while a call is under way: deleted unarchived, and the result says that this may be', async () => {
     let next = 9000;

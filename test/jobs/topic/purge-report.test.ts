@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { leftOver } from '../../../src/jobs/topic/purge-report.ts';
+import { Failure } from '../../../src/core/failure.ts';
+import { inPart, leftOver, refuseNewer, stuck, tooMany, warningsOf } from '../../../src/jobs/topic/purge-report.ts';
 import { after, countsOf, nothingKnown, statusOf, type FoldedEvent } from '../../../src/jobs/topic/purge-state.ts';
 
 const nothing = { first_timestamp: null, last_timestamp: null, spellings: [], files: 0, isLimited: false, folder: '' };
@@ -28,4 +29,61 @@ test.each<[message: string, places: number, steps: readonly FoldedEvent[], retry
   const places = new Set(Array.from({ length: count }, (_, at) => String(at)));
   const failure = leftOver(survey, state, outcome, { places, isSample: false });
   expect(failure).toMatchObject({ message: `topic 'lunch': ${message}`, details: { retryable } });
+});
+
+test.each([
+  [0, undefined, '', ': nothing was deleted'],
+  [1, undefined, ', 1 of them before', ': nothing more was deleted'],
+  [1, 2, ', 1 of them before', '; 2 of the original messages are left'],
+])('more than may be deleted, after %s: %s left', (deleted, left, before, end) => {
+  const counts = { present: 3 - deleted, deleted, unseen: 0, elsewhere: 0 };
+  const expected = `3 messages of 'lunch' would be deleted${before}, more than the 2 that --max-messages allows${end}`;
+  expect(tooMany(survey, counts, 2, left)).toMatchObject({ kind: left ? 'incomplete' : 'usage', message: expected });
+});
+
+const http = (status: number) => ({ http: { method: 'POST', url: '/', status } });
+const seen = (left: number) => `no; ${left} of ${Math.max(3, left)} messages of 'lunch' were left when last seen`;
+
+test.each([
+  ['cancelled', {}, 3, seen(3), 'cancelled', undefined],
+  ['config', {}, 2, seen(2), 'incomplete', true],
+  ['unavailable', {}, 4, seen(4), 'incomplete', true],
+  ['auth', {}, 3, seen(3), 'auth', undefined],
+  ['rejected', http(299), 3, seen(3), 'rejected', undefined],
+  ['rejected', http(300), 3, 'no', 'rejected', undefined],
+  ['rejected', {}, 3, 'no', 'rejected', undefined],
+  ['not_found', {}, 3, 'no', 'not_found', undefined],
+  ['rejected', {}, 2, seen(2), 'incomplete', false],
+  ['not_found', {}, 2, seen(2), 'incomplete', false],
+  ['usage', {}, 2, 'no', 'usage', undefined],
+] as const)('%s in the middle, %j, %i left: %s', (kind, details, left, message, shown, retryable) => {
+  const failure = inPart(new Failure(kind, 'no', details), survey, { left, isServerAtWork: false }, 'again');
+  expect(failure).toMatchObject({ kind: shown, message });
+  expect(failure.details.retryable).toBe(retryable);
+});
+
+test.each([
+  [3, 'the server makes no progress; 3 of 3 messages'],
+  [4, 'the server makes no progress; 4 of 4 messages'],
+])('no progress with %i left', (left, message) => {
+  expect(stuck(survey, left, undefined).message).toBe(`${message} are left in 'lunch'`);
+  expect(stuck(survey, left, new Failure('rejected', 'no')).message).toBe(`${message} are left in 'lunch': no`);
+});
+
+test('a message of exactly the age is younger', () => {
+  const newest = { ...survey, last_timestamp: 1000 };
+  expect(() => refuseNewer(newest, 1_000_000)).toThrow('which is younger than --older-than');
+  for (const one of [{ ...newest }, survey]) expect(() => refuseNewer(one, 1_000_001)).not.toThrow();
+  expect(() => refuseNewer(newest)).not.toThrow();
+});
+
+test.each([
+  [0, 0, false, /^$/],
+  [1, 0, false, /^topic 'lunch': a delete call went further than the last read, by 1 message: [^\n]+$/],
+  [0, 0, true, /^topic 'lunch': at least 1 message was deleted; those that the plan hid [^\n]+$/],
+  [0, 1, false, /^topic 'lunch': 1 message arrived during the deletion; [^\n]+$/],
+])('warnings of %i deeper, %i arrived, hidden %s', (deeper, arrived, isLimited, expected) => {
+  const counts = { present: 0, deleted: 1, unseen: 0, elsewhere: 0 };
+  const outcome = { counts, status: 'deleted', total: 1, arrived, deeper, isLeast: false } as const;
+  expect(warningsOf({ ...survey, isLimited }, outcome).join('\n')).toMatch(expected);
 });

@@ -128,6 +128,10 @@ test.each([
   ['/nowhere/canary-free', "the key command '/nowhere/canary-free' cannot be run: ENOENT"],
   ['no-such-program', "the key command 'no-such-program' was not found on an absolute entry of PATH"],
   ['./here', "the key command './here' is a relative path; write the absolute one"],
+  [
+    `${shell} -c 'head -c 65536 /dev/zero | tr "\\\\000" e >&2; exit 2'`,
+    `the key command '/bin/sh' ended with exit code 2: ${'e'.repeat(200)}`,
+  ],
   ['yes canary', "the key command 'yes' printed more than 65536 characters"],
 ])('%j fails', needs('shell'), async (command, message) => {
   expect(await failureOf(() => runKeyCommand(command, options()))).toEqual({ kind: 'config', message, hint });
@@ -208,6 +212,10 @@ test('Ctrl-C ends it with its reason', needs('shell'), async () => {
   await expect.poll(() => existsSync(path)).toBe(true);
   controller.abort(new Error('Ctrl-C'));
   await ended;
+  // After it none is started, and so none is ended.
+  const kill = () => expect.unreachable();
+  const stopped = { ...rest, system: { ...rest.system, kill }, signal: controller.signal };
+  await expect(runKeyCommand('sleep 60', stopped)).rejects.toThrow('Ctrl-C');
 });
 
 test('a background process that it leaves behind is not waited for', needs('proc', 'shell'), async () => {

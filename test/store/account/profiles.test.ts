@@ -106,10 +106,13 @@ test('removing forgets the key and leaves no other default', async () => {
   await profiles.remove(['app']);
   expect(await profiles.defaults()).toEqual({});
   expect(await profiles.find('app')).toBeUndefined();
-  expect(jsonIn(host, 'credentials.json')).toEqual({
-    version: 1,
-    keys: { second: { origin: 'https://a.example', api_key: 'second-key' } },
-  });
+  const credentials = { version: 1, keys: { second: { origin: 'https://a.example', api_key: 'second-key' } } };
+  expect(jsonIn(host, 'credentials.json')).toEqual(credentials);
+  // A key that is gone already leaves no file behind.
+  rmSync(fileIn(host, 'credentials.json'));
+  await profiles.remove(['second']);
+  expect(existsSync(fileIn(host, 'credentials.json'))).toBe(false);
+  await expect(profiles.save({ ...app, base_url: 'http://a.example' }, key)).rejects.toThrow('is not encrypted');
 });
 
 test('a key command is kept in place of a key, bound to its origin all the same', async () => {
