@@ -138,13 +138,11 @@ export class ApplicationLookups {
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
     const all = names === 'kept forms' ? formsBeside(this.kept, user) : [...formsOf(user), ...parts];
     const forms = names === 'given' || others.length > 0 ? [] : all;
-    const asking = [...new Set(forms)].filter((form) => form !== user).map((form) => this.#storedAs(form));
-    const near = [...others, ...(await Promise.all(asking)).flat(), ...(this.#hint?.users.near.get(user) ?? [])];
-    return { ...this.#judge([], near), sentAt };
-  }
-
-  async #storedAs(name: string): Promise<readonly License[]> {
-    return (await this.#filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
+    const near = [...others];
+    for (const form of new Set(forms))
+      if (form !== user)
+        near.push(...(await this.#filteredBy(form)).rows.filter((row) => textOf(row, 'remote_user') === form));
+    return { ...this.#judge([], [...near, ...(this.#hint?.users.near.get(user) ?? [])]), sentAt };
   }
 
   /** By a list that begins after this call; all who wait for it share it. */

@@ -1,3 +1,5 @@
+import { Failure } from '../../core/failure.ts';
+
 /**
  * Works `size` at a time, which may change, yielding results as they come. After a failure nothing more is begun; what
  * is in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
@@ -17,7 +19,8 @@ export async function* pool<I, T>(
     try {
       finished.push(await work(item));
     } catch (error) {
-      failed ??= { error };
+      // A refused key says more than what else failed.
+      if (!failed || (error instanceof Failure && error.kind === 'auth')) failed = { error };
     }
     running -= 1;
     wake();

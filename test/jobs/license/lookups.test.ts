@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { License } from '../../../src/api/licensing/license.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import type { LookedUpNames } from '../../../src/jobs/license/application-lookups.ts';
 import { Lookups } from '../../../src/jobs/license/lookups.ts';
 import { licensingAt } from '../../helpers/licensing-at.ts';
@@ -118,6 +119,19 @@ describe('a filter that is honoured is the lookup', () => {
     ],
   ])('%s', async (_what, user, names, rows, habits, expected) => {
     expect(await lookUp(user, names, named(rows), habits)).toMatchObject(expected);
+  });
+
+  test('a key that is refused for one spelling is sent with no other', async () => {
+    const asked: unknown[] = [];
+    const pages = async function* ({ remote_user }: { readonly remote_user?: string | undefined }) {
+      asked.push(remote_user);
+      if (remote_user === 'ADA') throw new Failure('auth', 'refused');
+      yield* [];
+    };
+    const licensing = () => ({ ...licensingAt(0), pages });
+    const world = { licensing, elapsed: () => 0, trustList: false, isOneOfSeveral: () => Promise.resolve(false) };
+    await expect(new Lookups(world).of(7).lookUp('ada', 'all forms')).rejects.toMatchObject({ kind: 'auth' });
+    expect(asked).toEqual(['ada', 'ADA']);
   });
 });
 

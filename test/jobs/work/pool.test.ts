@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../helpers/gather.ts';
 import { limiter } from '../../../src/core/batch.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import { resultsInOrder, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
@@ -42,6 +43,14 @@ describe('pool', () => {
     await expect(reading()).rejects.toThrow('one');
 
     expect({ begun, results }).toEqual({ begun: [4, 1, 6], results: [4, 6] });
+  });
+
+  test('a refused key counts more than what failed before it', async () => {
+    const work = async (kind: 'auth' | 'rejected' | 'unavailable'): Promise<never> => {
+      if (kind !== 'unavailable') await after(3);
+      throw new Failure(kind, 'it failed');
+    };
+    await expect(gather(pool(['rejected', 'auth', 'unavailable'], 3, work))).rejects.toMatchObject({ kind: 'auth' });
   });
 
   test('a reader who leaves waits for what is running, and no more is begun', async () => {
