@@ -114,29 +114,12 @@ test('not atomic: what came before the fault stays, what comes after is not done
 });
 
 test.each<[level: number, name: string, text: string, outcome?: number | 'ignored' | undefined, alias?: string]>([
-  [63, 'timezone', 'UTC', 400, '/display'],
   [64, 'timezone', 'UTC', 200, '/display'],
   [79, 'color_scheme', '2', 'ignored'],
   [80, 'color_scheme', '2', undefined],
-  [227, 'desktop_icon_count_display', '4', undefined],
-  [363, 'dense_mode', 'true', undefined],
-  [364, 'dense_mode', 'true', 'ignored'],
-  [383, 'web_channel_default_view', '3', undefined],
-  [424, 'emojiset', 'google-blob', undefined],
-  [425, 'emojiset', 'google-blob', 400],
   [444, 'target_users', '{"user_ids":[]}', undefined],
-  [454, 'web_home_view', 'recent', undefined],
-  [453, 'web_home_view', 'recent_topics', undefined],
-  [453, 'web_home_view', 'recent', 400],
   [219, 'web_home_view', 'inbox', undefined],
   [218, 'web_home_view', 'inbox', 'ignored'],
-  [218, 'default_view', 'recent_topics', undefined],
-  [219, 'default_view', 'recent_topics', 'ignored'],
-  [400, 'web_channel_default_view', '4', 400],
-  [401, 'web_channel_default_view', '4', undefined],
-  [349, 'hide_ai_features', 'true', 'ignored'],
-  [350, 'hide_ai_features', 'true', undefined],
-  [443, 'target_users', '{}', 'ignored'],
 ])('level %i, %s=%s: %s', async (featureLevel, name, text, outcome, alias = '') => {
   const { chat } = await started({ featureLevel });
 
