@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { fakeService, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
 const done = { result: 'success', msg: '' };
@@ -81,15 +79,6 @@ describe('what is wrong is refused before anything is sent', () => {
     const { exitCode, error } = await run(service, ['settings', 'set', '-o', 'json', word]);
 
     expect({ exitCode, hint: error?.hint, sent: service.seen }).toEqual({ exitCode: 2, hint, sent: [] });
-  });
-
-  test('every bad word of a line is reported at once', async () => {
-    const service = fakeService();
-
-    const { exitCode, error } = await run(service, 'settings set color_scheme=9 enter_sends=maybe nonsense=1 -o json');
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message.split('\n')).toHaveLength(3);
   });
 
   test.each([
@@ -367,17 +356,6 @@ describe('a password is never shown', () => {
     expect(stderr).not.toContain(secret);
   });
 
-  test('a line of a file without a name is not echoed', async () => {
-    const service = fakeService();
-
-    const { exitCode, stderr } = await run(service, 'settings set --from -', {
-      stdin: `new_password: ${secret}\n`,
-    });
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(stderr).not.toContain(secret);
-  });
-
   test('in a trace, in the plan of a dry run, and in the error of the server', async () => {
     for (const flag of ['--trace', '--dry-run']) {
       const service = fakeService();
@@ -451,69 +429,11 @@ describe('a password is never shown', () => {
   });
 });
 
-describe('--from', () => {
-  test('reads lines', async () => {
-    const text = '# a comment\n\ncolor_scheme=dark\r\nfull-name=Ada = L.\n';
-    const home = emptyHome();
-    const file = join(home, 'settings');
-    writeFileSync(file, text);
-    const service = serverAt(489);
-    expectSettings(service, { color_scheme: '2', full_name: 'Ada = L.' });
+test('a file that is not there is exit 2', async () => {
+  const service = fakeService();
 
-    const { exitCode, stderr } = await run(service, ['settings', 'set', '--from', file], { home });
+  const { exitCode, error } = await run(service, 'settings set --from /nowhere/settings -o json');
 
-    service.done();
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  });
-
-  test.each([
-    ['color_scheme: dark', /expected NAME=VALUE/],
-    ['', /no setting is given/],
-    ['color_scheme=dark\ncolor_scheme=light\n', /given twice/],
-  ])('refuses %s', async (stdin, message) => {
-    const service = fakeService();
-
-    const { exitCode, error } = await run(service, 'settings set --from - -o json', { stdin });
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toMatch(message);
-  });
-
-  test('a file that is not there is exit 2', async () => {
-    const service = fakeService();
-
-    const { exitCode, error } = await run(service, 'settings set --from /nowhere/settings -o json');
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toContain('/nowhere/settings');
-  });
-});
-
-test('the sandbox stores what was set', async () => {
-  const { sandbox, run: runThere } = await openSandbox();
-
-  const { exitCode } = await runThere('settings set color_scheme=dark enter_sends=true timezone=Europe/Lisbon');
-
-  expect(exitCode).toBe(0);
-  expect(sandbox.state.users().find(({ user_id }) => user_id === 8)?.settings).toMatchObject({
-    color_scheme: 2,
-    enter_sends: true,
-    timezone: 'Europe/Lisbon',
-  });
-});
-
-test('bots may not set settings: exit 6 with the words of the server', async () => {
-  const { sandbox, run: runThere } = await openSandbox();
-  const bot = sandbox.chat.accounts.find(({ role }) => role === 'bot');
-
-  const { exitCode, error } = await runThere('settings set color_scheme=dark -o json', {
-    env: {
-      CHATELAINE_CHAT_SITE: sandbox.chat.site,
-      CHATELAINE_CHAT_EMAIL: bot?.email,
-      CHATELAINE_CHAT_API_KEY: bot?.api_key,
-    },
-  });
-
-  expect(exitCode).toBe(6);
-  expect(error?.server?.msg).toBe('This endpoint does not accept bot requests.');
+  expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
+  expect(error?.message).toContain('/nowhere/settings');
 });
