@@ -30,7 +30,10 @@ describe('--count-by', () => {
   });
 
   test('an empty list is a header', async () => {
-    expect(await tsv('size')).toBe('size\tcount\n');
+    const notes: string[] = [];
+    const say = (line: string): void => void notes.push(line);
+    await written(many(), look('tsv', { countBy: countByOf('size'), show: { none: 'nothing' }, say }));
+    expect([await tsv('size'), ...notes]).toEqual(['size\tcount\n', 'nothing']);
     expect(await tsv('created:month')).toBe('created\tcount\n');
   });
 
@@ -60,7 +63,7 @@ describe('periods', () => {
   });
 
   test('rows without a time come last', async () => {
-    expect(await tsv('time:year', ...at('soon', undefined, '2026-03-01', '2024-01-01T00:00:00Z'))).toMatch(
+    expect(await tsv('time:year', ...at('May 2026', undefined, '2026-03-01', '2024-01-01T00:00:00Z'))).toMatch(
       /^time\tcount\n202[34]\t1\n(2024\t0\n)?2025\t0\n2026\t1\n\t2\n$/,
     );
   });
@@ -82,6 +85,8 @@ describe('periods', () => {
       );
       process.env['TZ'] = 'UTC';
       expect(await tsv('time:day', ...rows)).toBe('time\tcount\n2026-03-28\t1\n2026-03-29\t1\n2026-03-30\t1\n');
+      process.env['TZ'] = 'America/New_York';
+      expect(await tsv('time:day', ...at('2026-03-01'))).toBe('time\tcount\n2026-03-01\t1\n');
     } finally {
       if (zone === undefined) delete process.env['TZ'];
       else process.env['TZ'] = zone;
@@ -119,6 +124,11 @@ describe('on a terminal', () => {
   test('no line is wider than the terminal, and a pipe has no bars', async () => {
     expect(Math.max(...(await shown({ width: 16 })).split('\n').map((line) => line.length))).toBeLessThanOrEqual(16);
     expect(await shown({ terminal: false })).not.toContain('#');
+    const longest = async (user: string, width: number): Promise<number | undefined> =>
+      /#+/.exec(
+        await written(many({ user }), look('table', { countBy: countByOf('user'), terminal: true, width })),
+      )?.[0].length;
+    expect([await longest('a', 200), await longest('a'.repeat(40), 0)]).toEqual([40, 31]);
   });
 
   test('bars that do not fit are not named among the columns that are left out', async () => {

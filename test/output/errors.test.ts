@@ -28,6 +28,10 @@ describe('text', () => {
   });
 
   test('keeps all problems of one input', () => {
+    expect(failureText(usage(['line 2: a\nb']), look)).toBe('chatelaine: line 2: a\n  b');
+    expect(failureText(new Failure('rejected', 'no', { server: { msg: 'x' } }), look)).toBe(
+      'chatelaine: no\n  The server says: x',
+    );
     expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\n            line 9: b');
   });
 

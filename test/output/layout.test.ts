@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { arrange, lineWidth } from '../../src/output/grid.ts';
-import { whole } from '../../src/output/columns.ts';
+import { arrange, columnSizes, lineWidth } from '../../src/output/grid.ts';
+import { uncut, whole } from '../../src/output/columns.ts';
 import { formats } from '../../src/output/formats.ts';
 import type { Presentation, Show } from '../../src/output/presentation.ts';
 import { inZone } from '../helpers/zone.ts';
@@ -249,4 +249,19 @@ test('a table shows last what is never cut', async () => {
     (await written(many(rows[0]), look(format, { terminal: true, width: 120 }), show)).split('\n')[0];
   expect(await head('table')).toMatch(/^remote_user +app_code +size +remark +license_code$/);
   expect(await head('csv')).toMatch(/^license_code,remote_user,app_code,size,remark$/);
+});
+
+test.each([
+  ['a text', 'x', 9, { least: 9, folds: false, isWhole: false, goes: 'text' }],
+  ['a text', 'x', 11, { least: 10, folds: false }],
+  ['a whole one', 'whole', 40, { least: 40, folds: false, isWhole: true, goes: 'never' }],
+  ['a whole one', 'whole', 41, { least: 24, folds: true }],
+  ['a change', 'change', 24, { least: 24, folds: false, isWhole: true, goes: 'never', priority: 0 }],
+  ['a change', 'change', 25, { least: 24, folds: true }],
+  ['a key', 'license_code', 41, { least: 41, folds: false }],
+  ['an uncut one', 'uncut', 41, { least: 41, folds: false, isWhole: true, goes: 'text' }],
+] as const)('%s, column %s, of %i columns is %j', (_what, name, width, expected) => {
+  const looks = look('table', { show: { columns: [...whole('whole', 'license_code'), ...uncut('uncut')] } });
+  const cells = [width, width - 1].map((one) => [{ shown: 'x'.repeat(one), width: one }]);
+  expect(columnSizes([name], cells, looks)[0]).toMatchObject({ wanted: width, isNumber: false, ...expected });
 });

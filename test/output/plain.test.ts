@@ -128,6 +128,13 @@ describe('a command in a hint', () => {
     expect(commandsApart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
   });
 
+  test('words of a line that is too long by one go on below it, those of one that fits do not', () => {
+    expect(fit('aaaa bbbb', 9)).toBe('aaaa bbbb');
+    expect(fit('  aaa bb ccc', 10)).toBe('  aaa bb\n    ccc');
+    expect(fit('  chatelaine aa bbbb', 19)).toBe('  chatelaine aa \\\n    bbbb');
+    expect(indented('a\nb')).toBe('a\n  b');
+  });
+
   test.each([60, 80, 120])(
     'goes on behind a backslash at %i columns, and bash reads the same words',
     needs('shell'),

@@ -161,6 +161,8 @@ describe('columns', () => {
   test('named columns are all there is unless others follow', async () => {
     expect(await written({ one: row }, look('tsv'), { columns: ['b'] })).toBe('b\n2\n');
     expect(await written({ one: row }, look('tsv'), { columns: ['b'], others: 'known' })).toBe('b\ta\n2\t1\n');
+    expect(await written({ one: { a: 1, c: [3] } }, look('tsv'))).toBe('a\n1\n');
+    expect(await written({ one: { c: [3] } }, look('tsv'))).toBe('c\n[3]\n');
   });
 
   test('no header leaves the rows', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { started } from './start.ts';
+import { started, type Running } from './start.ts';
 
 const prototypeNames = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
 
@@ -72,4 +72,55 @@ test.each([
   const headers = { host };
   expect((await chat('GET', '/users/me', { headers })).status).toBe(status);
   expect((await licensing('GET', '/license/', { headers })).status).toBe(status);
+});
+
+const login = (username: string, password: string) => ({ as: null, form: { username, password } });
+const post = (type: string, to: string) => ({ form: { type, to, topic: 't', content: 'c' } });
+const ofType = (type: string, form = {}) => ({ form, headers: { 'content-type': type } });
+const license = { remote_user: 'ada', app_code: '4711', size_allowance: '4' };
+
+test.each<[Parameters<Running['chat']>, status: number, body: unknown, api?: 'licensing']>([
+  [['OPTIONS', '/license/'], 200, { name: 'License', renders: ['application/json'] }, 'licensing'],
+  [['DELETE', '/license/'], 405, { detail: 'Method "DELETE" not allowed.' }, 'licensing'],
+  [
+    ['POST', '/license/', { json: [] }],
+    400,
+    { non_field_errors: ['Invalid data. Expected a dictionary.'] },
+    'licensing',
+  ],
+  [
+    ['POST', '/license/', ofType('application/json', { '{': '' })],
+    400,
+    { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' },
+    'licensing',
+  ],
+  [
+    ['POST', '/license/', ofType('text/plain', license)],
+    415,
+    { detail: 'Unsupported media type "text/plain" in request.' },
+    'licensing',
+  ],
+  [['POST', '/license/', ofType('text/plain')], 400, { remote_user: ['This field is required.'] }, 'licensing'],
+  [['POST', '/license/', { form: license }], 201, { remote_user: 'ada', size_allowance: 4 }, 'licensing'],
+  [['GET', '/license/', { query: { app_code: 'x' } }], 400, { app_code: ['Enter a number.'] }, 'licensing'],
+  [['OPTIONS', '/messages'], 204, ''],
+  [['GET', '/fetch_api_key'], 405, ''],
+  [['POST', '/fetch_api_key', login(' MARA@harbour.example', 'sandbox-password-of-mara')], 200, { user_id: 8 }],
+  [['POST', '/fetch_api_key', login('mara@harbour.example', 'x')], 401, { code: 'AUTHENTICATION_FAILED' }],
+  [['POST', '/fetch_api_key', login('oskar@harbour.example', 'sandbox-password-of-oskar')], 401, { result: 'error' }],
+  [['GET', '/messages/1001'], 200, { message: { id: 1001 } }],
+  [['GET', '/messages/1'], 400, { msg: 'Invalid message(s)' }],
+  [['POST', '/messages', post('stream', '1')], 200, { result: 'success' }],
+  [['POST', '/messages', post('stream', '99')], 400, { msg: "Channel with ID '99' does not exist", stream_id: 99 }],
+  [['POST', '/messages', post('stream', '"General"')], 200, { result: 'success' }],
+  [['POST', '/messages', post('stream', 'none')], 400, { msg: "Channel 'none' does not exist", stream: 'none' }],
+  [['POST', '/messages', post('direct', '[9, 10]')], 200, { result: 'success' }],
+  [
+    ['POST', '/messages', post('direct', 'ines@harbour.example,x@y')],
+    400,
+    { msg: "Invalid email 'ines@harbour.example,x@y'" },
+  ],
+])('%j is %i', async (call, status, body, api) => {
+  const answer = await (await started())[api ?? 'chat'](...call);
+  expect(answer).toMatchObject({ status, body });
 });
