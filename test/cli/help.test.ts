@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { guideTexts } from '../../scripts/manual/pages.ts';
 import { groupsOf } from '../../scripts/manual/tables.ts';
-import { argumentEntries, optionEntries, textOptions } from '../../src/cli/help.ts';
+import { argumentEntries, helpWidth, optionEntries, optionsHelp, textOptions } from '../../src/cli/help.ts';
 import { wrap } from '../../src/output/plain.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
@@ -28,6 +28,11 @@ test('the commands fit one screen, and what all of them share is behind `help op
 
   const options = await run(fakeService(), 'help options', { bare: true });
   await expectGolden(options.stdout, 'test/golden/help/chatelaine-help-options.txt');
+});
+
+test('help is 40 to 80 columns wide, and a text is beside its term where it has 30 of them', () => {
+  expect([undefined, 39, 40, 41, 79, 80, 81].map(helpWidth)).toEqual([80, 40, 40, 41, 79, 80, 80]);
+  expect([57, 58].map((width) => /^ {2}-h, --help +Show help$/m.test(optionsHelp(width)))).toEqual([false, true]);
 });
 
 test('the options that no variable sets are those that help options names', async () => {

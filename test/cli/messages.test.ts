@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { completing, openMessages, openRedactor } from '../../src/cli/messages.ts';
+import { completing, openMessages, openRedactor, redact, truncate } from '../../src/cli/messages.ts';
+import { Failure } from '../../src/core/failure.ts';
 import { place } from '../store/place.ts';
 
 const undo = 'resized; to undo it: chatelaine license undo 7K2F';
@@ -39,4 +40,17 @@ test.each([
   const stderr = Object.assign(new PassThrough(), { isTTY });
   openMessages({ stderr, system: place().system }, { output }, openRedactor(), (one) => one).warn(text);
   expect(String(stderr.read())).toBe(line);
+});
+
+test('more than a thousand characters of a server are cut, of ours none', () => {
+  const [fits, long] = ['x'.repeat(1000), 'x'.repeat(1001)];
+  const cut = `${fits}… (1001 characters)`;
+  expect([truncate(fits), truncate(long)]).toEqual([fits, cut]);
+  const [http, server] = [
+    { method: 'GET', url: '/' },
+    { msg: long, names: [long, 7] },
+  ];
+  const said = [{}, { http }, { server }].map((details) => redact(new Failure('rejected', long, details), String));
+  expect(said.map(({ message }) => message)).toEqual([long, cut, cut]);
+  expect(said[2]?.details.server).toEqual({ msg: cut, names: [cut, 7] });
 });

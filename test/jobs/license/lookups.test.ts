@@ -376,6 +376,16 @@ describe('one list as a hint', () => {
   });
 
   test.each([
+    [1000, 'near'],
+    [1001, undefined],
+  ])('a list of %i licenses on one page shows a similar name: %s', async (count, shows) => {
+    const names = ['bob', ...Array.from({ length: count - 1 }, (_, index) => `user-${index}`)];
+    const { port } = await serve(named(names), { shape: (rows) => ({ total: rows.length, data: rows }) });
+    const [user] = users(['BOB']);
+    expect(user && (await lookupsAt(port).list([user]))(user)?.shows).toBe(shows);
+  });
+
+  test.each([
     ['a total of so many', 1001, true],
     ['a total of fewer', 1000, false],
   ])('page one has %s: it is read on (%i)', async (_what, total, isLeft) => {
