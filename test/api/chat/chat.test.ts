@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { chatApi } from '../../../src/api/chat/chat.ts';
+import { chatApi, fetchKey } from '../../../src/api/chat/chat.ts';
 import { Answer } from '../../../src/api/http/answer.ts';
+import { Secret } from '../../../src/core/secret.ts';
 
 const page = {
   result: 'success',
@@ -37,4 +38,28 @@ test.each([
   ]);
   expect(found_newest).toBe(true);
   expect(done()).toEqual({ reads: 0, releases: 1 });
+});
+
+const noKey = 'the chat server accepted the password, but its response has no key';
+const wrong = { result: 'error', msg: 'Your password is incorrect', code: 'AUTHENTICATION_FAILED' };
+
+test.each([
+  [200, { result: 'success', api_key: 'k-1' }, 'k-1'],
+  [200, { result: 'success', api_key: '' }, { kind: 'unavailable', message: noKey }],
+  [200, { result: 'success', api_key: 7 }, { kind: 'unavailable', message: noKey }],
+  [401, wrong, { kind: 'auth', details: { hint: expect.stringMatching(/^Check address and password\./) as string } }],
+  [400, { ...wrong, code: 'BAD_REQUEST' }, { kind: 'rejected', details: { hint: undefined } }],
+])('a password that is answered with %i %j gives %j', async (status, body, expected) => {
+  const fetched = fetchKey(() => Promise.resolve(answerOf(status, body).answer), 'ada@chat.test', new Secret('p'));
+  expect(
+    await fetched.then(
+      (key) => key.reveal(),
+      (cause: unknown) => cause,
+    ),
+  ).toEqual(
+    typeof expected === 'string'
+      ? expected
+      : expect.objectContaining({ ...expected, details: expect.anything() as object }),
+  );
+  if (typeof expected !== 'string') await expect(fetched).rejects.toMatchObject(expected);
 });

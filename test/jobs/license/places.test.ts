@@ -11,7 +11,8 @@ import { sleptClock } from '../../helpers/clock.ts';
 /** The reads of a run with two retries. */
 function reads(isByList = false) {
   const clock = sleptClock();
-  const said = { say: () => undefined, warn: () => undefined };
+  const lines: string[] = [];
+  const said = { say: (line: string): void => void lines.push(line), warn: () => undefined };
   const { signal } = new AbortController();
   const world = {
     ...clock,
@@ -31,7 +32,7 @@ function reads(isByList = false) {
       (cause: unknown) => cause instanceof Failure && places.isEndedBy(cause),
     );
   return {
-    ...{ places, clock, store },
+    ...{ places, clock, store, lines },
     silence: () => {
       store.unanswered();
     },
@@ -133,4 +134,15 @@ test('a refused key ends a run as that, also beside a full disk', () => {
   state.stop(new Failure('auth', 'refused'));
   state.stop(new Failure('config', 'disk full'));
   expect(state.stopped?.kind).toBe('auth');
+});
+
+test.each([
+  [['x-1'], 'a request'],
+  [['x-1', 'x-2'], '2 requests'],
+])('a run that waits for %j says so', async (ids, count) => {
+  const { places, clock, lines } = reads();
+  const look = (): Promise<WriteSight> => Promise.resolve({ is: 'not shown', sentAt: clock.elapsed() });
+  places.pending.run.last = 0;
+  await Promise.all(ids.map((id) => places.settle({ id, sent: -2000, ended: 0, n: 1, settle: 11_000 }, look)));
+  expect([...new Set(lines)]).toEqual([`waiting for ${count} without a response, which the server may still process`]);
 });
