@@ -34,18 +34,9 @@ const writes: readonly (readonly [name: string, line: readonly string[], request
   ['license edit', ['license', 'edit', '0191A-86552-95939-DF69B', '--size-allowance', '8'], 1],
   [
     'license edit',
-    [
-      'license',
-      'edit',
-      '0191A-86552-95939-DF69B',
-      '--replace',
-      '--remote-user',
-      "O'N",
-      '--app-code',
-      '4711',
-      '--size-allowance',
-      '8',
-    ],
+    ['license', 'edit', '0191A-86552-95939-DF69B', '--replace', '--remote-user', "O'N"].concat(
+      '--app-code 4711 --size-allowance 8'.split(' '),
+    ),
     1,
   ],
   ['license rename', ['license', 'rename', 'physio-7731', strange, '--trust-list'], 1],

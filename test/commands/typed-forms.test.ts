@@ -175,16 +175,8 @@ describe('hints', () => {
       .reply(200, { ...page, messages });
 
     const { exitCode } = await run(service, [
-      'messages',
-      'fetch',
-      '--channel',
-      'general',
-      '--topic',
-      ' lead',
-      '--limit',
-      '1',
-      '-o',
-      'json',
+      ...'messages fetch --channel general --topic'.split(' '),
+      ...[' lead', '--limit', '1', '-o', 'json'],
     ]);
 
     service.done();
@@ -217,14 +209,7 @@ describe('a URL that is too long', () => {
       .reply(414, '<h1>Request-URI Too Large</h1>');
 
     const { exitCode, error, stderr } = await run(service, [
-      'messages',
-      'fetch',
-      '--search',
-      'x'.repeat(5000),
-      '--limit',
-      '1',
-      '-o',
-      'json',
+      ...['messages', 'fetch', '--search', 'x'.repeat(5000), '--limit', '1', '-o', 'json'],
     ]);
 
     service.done();

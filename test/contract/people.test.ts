@@ -76,8 +76,5 @@ test.each([
 test('several users of --not dm-including are refused: what the server leaves out would be more', async () => {
   const { exitCode, error } = await run(fakeService(), 'messages fetch --not dm-including=10,11 -o json');
 
-  expect({ exitCode, message: error?.message }).toEqual({
-    exitCode: 2,
-    message: '--not dm-including: give one user',
-  });
+  expect({ exitCode, message: error?.message }).toEqual({ exitCode: 2, message: '--not dm-including: give one user' });
 });

@@ -115,11 +115,7 @@ function linesOf(how: 'script' | 'loading'): typeof lines {
  * given.
  */
 async function opened({ name, args, load }: Shell, home = furnished()): Promise<Terminal> {
-  const env = {
-    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
-    PS1: '> ',
-    INPUTRC: '/dev/null',
-  };
+  const env = { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PS1: '> ', INPUTRC: '/dev/null' };
   const terminal = openProgram(name, args, { home, env, columns: 120 });
   terminal.type(`${load}; echo load"ed"\r`);
   // Typed before the prompt, a key is the terminal's and not the shell's.

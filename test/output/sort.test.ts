@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
 import { inOrder, orderOf } from '../../src/output/sort.ts';
-import { emptyHome, runAlone } from '../helpers/run.ts';
+import { runAlone } from '../helpers/run.ts';
 
 async function* rowsOf(values: readonly unknown[], failure?: Failure): AsyncGenerator {
   for (const value of values) yield { value };
@@ -65,19 +65,6 @@ test('CHATELAINE_SORT obeys, a typed --sort goes before it, and an unknown field
     )[0];
   expect(await first('settings list')).not.toBe(await first('settings list --sort name'));
   expect(await runAlone('auth list --sort nosuch')).toMatchObject({ exitCode: 2, stdout: '' });
-});
-
-test('a list is sorted by numbers', async () => {
-  const home = emptyHome();
-  const sizes = await runAlone('--sandbox license list --sort=-size_allowance --fields size_allowance -o ndjson', {
-    home,
-  });
-  const found = sizes.stdout
-    .trim()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { size_allowance: number }).size_allowance);
-  expect(found.length).toBeGreaterThan(2);
-  expect(found).toEqual(found.toSorted((one, other) => other - one));
 });
 
 test.each(['table', 'csv', 'tsv'])('--no-header leaves the header of %s out', async (format) => {

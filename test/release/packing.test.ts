@@ -43,10 +43,7 @@ test('packing without scripts, as publint does, builds nothing', () => {
   });
   const packed = !isWhole
     ? asNpm10
-    : spawnSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
+    : spawnSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], { cwd: folder, encoding: 'utf8' });
 
   expect([asNpm10.status, packed.status], asNpm10.stderr + packed.stderr).toEqual([0, 0]);
   expect(readFileSync(built, 'utf8')).toBe('the program that tests run');

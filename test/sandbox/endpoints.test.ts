@@ -77,25 +77,17 @@ test.each([
 const login = (username: string, password: string) => ({ as: null, form: { username, password } });
 const post = (type: string, to: string) => ({ form: { type, to, topic: 't', content: 'c' } });
 const ofType = (type: string, form = {}) => ({ form, headers: { 'content-type': type } });
+const noJson = 'JSON parse error - Expecting value: line 1 column 1 (char 0)';
+const issue = (send: object): Parameters<Running['licensing']> => ['POST', '/license/', send];
 const license = { remote_user: 'ada', app_code: '4711', size_allowance: '4' };
 
 test.each<[Parameters<Running['chat']>, status: number, body: unknown, api?: 'licensing']>([
   [['OPTIONS', '/license/'], 200, { name: 'License', renders: ['application/json'] }, 'licensing'],
   [['DELETE', '/license/'], 405, { detail: 'Method "DELETE" not allowed.' }, 'licensing'],
+  [issue({ json: [] }), 400, { non_field_errors: ['Invalid data. Expected a dictionary.'] }, 'licensing'],
+  [issue(ofType('application/json', { '{': '' })), 400, { detail: noJson }, 'licensing'],
   [
-    ['POST', '/license/', { json: [] }],
-    400,
-    { non_field_errors: ['Invalid data. Expected a dictionary.'] },
-    'licensing',
-  ],
-  [
-    ['POST', '/license/', ofType('application/json', { '{': '' })],
-    400,
-    { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' },
-    'licensing',
-  ],
-  [
-    ['POST', '/license/', ofType('text/plain', license)],
+    issue(ofType('text/plain', license)),
     415,
     { detail: 'Unsupported media type "text/plain" in request.' },
     'licensing',
@@ -115,11 +107,7 @@ test.each<[Parameters<Running['chat']>, status: number, body: unknown, api?: 'li
   [['POST', '/messages', post('stream', '"General"')], 200, { result: 'success' }],
   [['POST', '/messages', post('stream', 'none')], 400, { msg: "Channel 'none' does not exist", stream: 'none' }],
   [['POST', '/messages', post('direct', '[9, 10]')], 200, { result: 'success' }],
-  [
-    ['POST', '/messages', post('direct', 'ines@harbour.example,x@y')],
-    400,
-    { msg: "Invalid email 'ines@harbour.example,x@y'" },
-  ],
+  [['POST', '/messages', post('direct', 'ines@harbour.example,x')], 400, { code: 'BAD_REQUEST' }],
 ])('%j is %i', async (call, status, body, api) => {
   const answer = await (await started())[api ?? 'chat'](...call);
   expect(answer).toMatchObject({ status, body });

@@ -7,9 +7,7 @@ import { addRecorded, benchOnly, people, recordedExchanges, type Exchange } from
 import { started, startedForAll, type Reply, type Running } from './start.ts';
 
 /** Exchanges whose answer the sandbox does not give, and why. At most 10. */
-const exceptions: Readonly<Record<string, string>> = {
-  'error-400-german': 'the sandbox speaks English only',
-};
+const exceptions: Readonly<Record<string, string>> = { 'error-400-german': 'the sandbox speaks English only' };
 
 /** How an exchange was recorded, where the request does not show it. */
 interface Circumstances {

@@ -33,20 +33,11 @@ test('each archive below a folder is a row, at any depth, and the server is aske
   ).toEqual([
     {
       ...{ folder: join(folder, '10'), account: 'ada@chat.test', messages: 30, last_pull: null },
-      ...{
-        selection: { channel: ['5'], topic: ['lunch'] },
-        isLoopback: true,
-        complete: true,
-      },
+      ...{ selection: { channel: ['5'], topic: ['lunch'] }, isLoopback: true, complete: true },
     },
     {
       ...{ folder: join(folder, 'a/2-general'), account: 'ada@chat.test', messages: 30 },
-      ...{
-        selection: { channel: ['5'] },
-        isLoopback: true,
-        last_pull: null,
-        complete: true,
-      },
+      ...{ selection: { channel: ['5'] }, isLoopback: true, last_pull: null, complete: true },
     },
   ]);
   expect(server.seen).toHaveLength(asked);

@@ -76,13 +76,7 @@ describe('archive pull', () => {
       const asked = log.length;
       const second = await run(`archive pull ${folder} -o json`);
 
-      expect(JSON.parse(first.stdout)).toEqual({
-        folder,
-        messages: 1010,
-        added: 1010,
-        files: 0,
-        files_kept: 0,
-      });
+      expect(JSON.parse(first.stdout)).toEqual({ folder, messages: 1010, added: 1010, files: 0, files_kept: 0 });
       const ids = messagesOf(folder, 'rendered').map(({ id }) => id as number);
       expect(messagesOf(folder, 'source').map(({ id }) => id)).toEqual(ids);
       expect(ids).toEqual(idsBetween(ids[0] ?? 0, (ids[0] ?? 0) + 1009));
@@ -91,13 +85,7 @@ describe('archive pull', () => {
         readdirSync(folder).map(() => 0o600),
       );
       expect(statSync(folder).mode & 0o777).toBe(0o700);
-      expect(JSON.parse(second.stdout)).toEqual({
-        folder,
-        messages: 1010,
-        added: 0,
-        files: 0,
-        files_kept: 0,
-      });
+      expect(JSON.parse(second.stdout)).toEqual({ folder, messages: 1010, added: 0, files: 0, files_kept: 0 });
       // Who pulls, and what is new.
       expect(log.length - asked).toBe(2);
       expect(contentOf(folder)).toEqual(before);

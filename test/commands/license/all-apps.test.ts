@@ -213,8 +213,5 @@ test('license delete says what to do when a user leaves', async () => {
 test('without a stored application --all-apps is exit 3', async () => {
   const { exitCode, error } = await (await place([]))('license list --all-apps -o json');
 
-  expect({ exitCode, message: error?.message }).toEqual({
-    exitCode: 3,
-    message: 'no licensing credential is stored',
-  });
+  expect({ exitCode, message: error?.message }).toEqual({ exitCode: 3, message: 'no licensing credential is stored' });
 });

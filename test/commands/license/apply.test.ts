@@ -446,16 +446,7 @@ describe('faults', () => {
   });
 
   test.each(
-    sampleOf(2, [
-      'drop-after',
-      'cut',
-      '502-after',
-      '500-after',
-      'json-garbage',
-      'delay-commit@3s',
-      'empty',
-      'reset-after',
-    ]),
+    sampleOf(2, 'drop-after cut 502-after 500-after json-garbage delay-commit@3s empty reset-after'.split(' ')),
   )('every POST answered with %s: the list settles them all', async (kind) => {
     const { apply, sandbox } = await service({ fault: `POST /v1/license/=${kind}` });
     const names = users(6);
@@ -677,11 +668,7 @@ describe('where it may run', () => {
     for (const code of [4711, 4712])
       await run(
         `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${code} --name app-${code} --api-key-stdin`,
-        {
-          home,
-          bare: true,
-          stdin: `sandbox-key-of-app-${code}\n`,
-        },
+        { home, bare: true, stdin: `sandbox-key-of-app-${code}\n` },
       );
     const stdin = 'remote_user,size_allowance,app_code\nada,3,4711\nada,5,4712\ngrace,2,\n';
 

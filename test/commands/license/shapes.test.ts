@@ -377,10 +377,7 @@ describe('errors have no shape: what they say is shown with the status', () => {
     const { exitCode, stdout, lines } = await run(service, 'first-activation 0013439a017f 0013439a0180 -o tsv');
 
     service.done();
-    expect({ exitCode, lines }).toEqual({
-      exitCode: 5,
-      lines: ['chatelaine: 1 of 2 sensors was never activated'],
-    });
+    expect({ exitCode, lines }).toEqual({ exitCode: 5, lines: ['chatelaine: 1 of 2 sensors was never activated'] });
     expect(stdout).toBe(
       'mac_address\tlicense_code\tremote_user\tapp_code\tsize_allowance\tstatus\n' +
         '00:13:43:9A:01:7F\tA-1\tada\t\t\tactivated\n00:13:43:9A:01:80\t\t\t\t\tnever-activated\n',

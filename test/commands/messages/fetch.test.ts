@@ -372,10 +372,7 @@ describe('the newest N', () => {
     page(service, forward(1), { ids: ids(1, 1001) });
     for (let last = 1001; last < 6000; last += 1000) {
       const end = Math.min(last + 1000, 6000);
-      page(service, forward(last, Math.min(1000, 6500 - last)), {
-        ids: ids(last, end),
-        newest: end === 6000,
-      });
+      page(service, forward(last, Math.min(1000, 6500 - last)), { ids: ids(last, end), newest: end === 6000 });
     }
 
     const { exitCode, ids: shown } = await fetched(service, '--limit 6500');
@@ -747,11 +744,7 @@ describe('old servers', () => {
   test('what paging alone has sent is not worth a word', async () => {
     const service = fakeService();
     page(service, forward('oldest'), { ids: [1, 2] });
-    page(service, forward(2), {
-      ids: [2],
-      newest: true,
-      more: { ignored_parameters_unsupported: ['include_anchor'] },
-    });
+    page(service, forward(2), { ids: [2], newest: true, more: { ignored_parameters_unsupported: ['include_anchor'] } });
 
     expect(await fetched(service, '--all')).toEqual({ exitCode: 0, lines: [], ids: [1, 2] });
   });

@@ -94,8 +94,5 @@ test('the sandbox: every topic of a channel', async () => {
 test('a server that does not list its channels: --all-channels is exit 6', async () => {
   const { exitCode, error } = await (await openChatServer({ messages })).run('topic list --all-channels -o json');
 
-  expect({ exitCode, message: error?.message }).toEqual({
-    exitCode: 6,
-    message: 'this server does not list channels',
-  });
+  expect({ exitCode, message: error?.message }).toEqual({ exitCode: 6, message: 'this server does not list channels' });
 });

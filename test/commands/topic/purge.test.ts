@@ -581,9 +581,7 @@ describe('attached files', () => {
     expect({
       exitCode,
       verified: (await run(`archive verify ${join(root, readdirSync(root)[0] ?? '')}`)).exitCode,
-    }).toEqual({
-      ...{ exitCode: 0, verified: 0 },
-    });
+    }).toEqual({ ...{ exitCode: 0, verified: 0 } });
     expect(stderr).toContain('; 1 attached file, archived too');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pdf'));
     expect(files).toHaveLength(1);

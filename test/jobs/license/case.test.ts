@@ -52,12 +52,7 @@ const pending = (unanswered = 0, kind: 'creation' | 'change' = 'creation'): Part
   return { pending: [entry] };
 };
 const open = { open: { ...run, id: 'x-1', status: 201, time: 5, answered: 5, key_end: '0001' } };
-const answer: AnsweredCreation = {
-  state: 'answered',
-  status: 201,
-  license: one,
-  license_is: 'as asked',
-};
+const answer: AnsweredCreation = { state: 'answered', status: 201, license: one, license_is: 'as asked' };
 const lost: Creation = { state: 'unanswered', failure: new Failure('unknown', 'lost') };
 const posted =
   (creation: Creation, before: Case['before'] = new Set()): CaseEvent =>

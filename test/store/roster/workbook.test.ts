@@ -208,6 +208,28 @@ function prefixed(rows: string): string {
 
 const asText = 'Format the column as text, and type the value again.';
 
+test('formats without a code are dates where the standard says so, and days count to the year 9999', async () => {
+  const formats = [0, 14, 13, 22, 23, 24, 36, 37, 44, 45, 47, 48, 49, 50, 58, 59];
+  const days = [-1, 0, 59, 60, 61, 61.5, 2958465, 2958466];
+  const cells = [...formats.map((_id, style) => [style, 7]), ...days.map((day) => [1, day])];
+  const rows = cells.map(([style, day], at) => rowOf(at + 2, [`user-${at}`, 4, `<c s="${style}"><v>${day}</v></c>`]));
+  const styles = `<cellXfs>${formats.map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs>`;
+  const { others } = await read(workbookOf({ sheets: header + rows.join(''), styles }), { keepBeside: [] });
+  const notes = others.map((row) => (row as { note: unknown }).note);
+  expect(formats.filter((_id, at) => notes[at] === '1900-01-07')).toEqual([14, 22, 24, 36, 45, 47, 50, 58]);
+  expect(notes.slice(formats.length).join(' ')).toBe(
+    '-1 1899-12-31 1900-02-28 1900-02-28 1900-03-01 1900-03-01T12:00:00 9999-12-31 2958466',
+  );
+});
+
+test.each(['Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA'])('a cell of column %s is named as people name it', async (column) => {
+  const text = (place: string, words: string): string => `<c r="${place}" t="inlineStr"><is><t>${words}</t></is></c>`;
+  const first = `<row r="1">${text('A1', 'remote_user')}${text(`${column}1`, 'size_allowance')}</row>`;
+  const second = `<row r="2">${text('A2', 'ada')}<c r="${column}2" t="b"><v>1</v></c></row>`;
+  const [message] = await refusal(workbookOf({ sheets: first + second }));
+  expect(message).toBe(`roster.xlsx:2: size_allowance: cell ${column}2 of sheet 'Users' holds a boolean`);
+});
+
 describe('a workbook with a cell that is no user or size', () => {
   test.each<[string, Buffer, string, string]>([
     ['a date', withSize('<c s="1"><v>46082</v></c>', { styles: dates('d/m/yy') }), 'a date', asText],
