@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran } from '../../helpers/run.ts';
@@ -191,18 +191,6 @@ describe('auth login', () => {
     },
   );
 
-  test('a key command is kept and run at each use; its key is not stored', needs('shell'), async () => {
-    const at = place();
-    const command = join(at.home, 'give-key');
-    writeFileSync(command, '#!/bin/sh\necho "key-of-$1"\n', { mode: 0o700 });
-    const login = `auth login licensing --base-url ${licensingUrl} --app-code 7 --no-check --key-command "${command} vault"`;
-
-    expect(await at.run(login)).toMatchObject({ exitCode: 0 });
-
-    expect(readFileSync(join(at.config, 'credentials.json'), 'utf8')).not.toContain('key-of-vault');
-    expect((await at.run('auth token app-7')).stdout).toBe('key-of-vault\n');
-  });
-
   test('asks the key command once in a run, however many parts of it need the key', needs('shell'), async () => {
     const at = place();
     const command = join(at.home, 'give-key');
@@ -264,142 +252,45 @@ describe('auth import', () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ profile: 'chat.test', status: 'replaced unchecked' });
   });
-
-  test('a refused key writes nothing', async () => {
-    const at = place();
-    const service = fakeService();
-    service.expect(ask).reply(401, { result: 'error', code: 'UNAUTHORIZED', msg: 'Invalid API key' });
-
-    const { exitCode, error } = await at.run('auth import - -o json', {
-      stdin: '[api]\nemail=ada@chat.test\nkey=chat-key-9b2e44\nsite=https://chat.test\n',
-      service,
-    });
-
-    service.done();
-    expect({ exitCode, msg: error?.server?.msg, config: existsSync(at.config) }).toEqual({
-      exitCode: 4,
-      msg: 'Invalid API key',
-      config: false,
-    });
-  });
-
-  test.each([
-    ['no section', 'email=a@b.test\n', 2],
-    ['no key', '[api]\nemail=a@b.test\nsite=https://chat.test\n', 2],
-    ['plain http', '[api]\nemail=a@b.test\nkey=k\nsite=http://chat.test\n', 3],
-  ])('%s is refused', async (_what, stdin, exit) => {
-    const at = place();
-
-    const { exitCode } = await at.run('auth import -', { stdin });
-
-    expect(exitCode).toBe(exit);
-    expect(existsSync(at.config)).toBe(false);
-  });
 });
 
-describe('which credential is used', () => {
-  /** Whether a request was sent, else how it ended. */
-  async function outcome(at: Place, line: string, env: Record<string, string> = {}): Promise<string> {
-    const service = fakeService();
-    const { exitCode } = await at.run(line, { service, env });
-    return service.seen.length === 0 ? `exit ${exitCode}` : 'sent';
-  }
+test('of a zuliprc with plain http nothing is sent or stored', async () => {
+  const at = place();
+  const stdin = '[api]\nemail=a@b.test\nkey=k\nsite=http://chat.test\n';
 
-  test('auth token says which: default, --profile, --app-code alone in the environment, the unit of the environment', async () => {
-    const at = place();
-    await store(at, 'first');
-    await store(at, 'second');
-    await at.run(
-      `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`,
-      { stdin: 'key-of-eight' },
-    );
-    const token = async (line: string, env: Record<string, string> = {}): Promise<string> =>
-      (await at.run(`auth token ${line}`, { env })).stdout.trim();
-    const unit = { CHATELAINE_BASE_URL: 'https://other.test', CHATELAINE_API_KEY: 'key-of-environment' };
-
-    expect(await token('licensing')).toBe('key-of-first');
-    expect(await token('licensing --profile second')).toBe('key-of-second');
-    expect(await token('licensing', { CHATELAINE_PROFILE: 'second' })).toBe('key-of-second');
-    expect(await token('licensing', { CHATELAINE_APP_CODE: '8' })).toBe('key-of-eight');
-    expect(await token('licensing', unit)).toBe('key-of-environment');
-    expect(await token('licensing', { ...unit, CHATELAINE_PROFILE: 'second' })).toBe('key-of-environment');
-    expect(await token('licensing --profile second', unit)).toBe('key-of-second');
-    await at.run('auth use second');
-    expect(await token('licensing')).toBe('key-of-second');
-  });
-
-  test('--app-code picks the stored app; a code of two apps is exit 2, an unknown one exit 3', async () => {
-    const at = place();
-    await store(at, 'first');
-    await at.run(
-      `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`,
-      { stdin: 'key-of-eight' },
-    );
-    const service = fakeService();
-    service
-      .expect({ method: 'GET', path: '/v1/license/?app_code=8', authorization: 'Token key-of-eight' })
-      .reply(200, []);
-    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-eight' }).reply(200, []);
-    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-first' }).reply(200, []);
-
-    expect(await at.run('license list --app-code 8', { service })).toMatchObject({ exitCode: 0 });
-    expect(await at.run('license list', { service })).toMatchObject({ exitCode: 0 });
-    expect(await at.run('license list --app-code 9', { service })).toMatchObject({ exitCode: 3 });
-    await store(at, 'twin');
-    expect(await at.run('license list --app-code 7', { service })).toMatchObject({ exitCode: 2 });
-    service.done();
-  });
-
-  test('half a licensing unit does not keep the chat from working', async () => {
-    const at = place();
-    await storeChat(at, 'work');
-
-    expect(await outcome(at, 'messages fetch', { CHATELAINE_BASE_URL: 'https://x.test' })).toBe('sent');
-  });
-
-  test('a profile of the other kind is exit 3', async () => {
-    const at = place();
-    await storeChat(at, 'work');
-
-    expect(await outcome(at, 'license list --profile work')).toBe('exit 3');
-  });
-
-  test('a URL edited by hand does not send the key elsewhere', async () => {
-    const at = place();
-    await store(at, 'first');
-    const file = join(at.config, 'config.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace(licensingUrl, 'https://evil.test'));
-
-    const { exitCode, error } = await at.run('license list -o json');
-
-    expect(exitCode).toBe(3);
-    expect(error?.message).toContain('for another host');
-  });
-
-  test('no file of the current folder is read', async () => {
-    const at = place();
-    mkdirSync(join(at.home, 'repo', '.config', 'chatelaine'), { recursive: true });
-
-    expect(await at.run('license list', { env: { CHATELAINE_CONFIG_DIR: './.config/chatelaine' } })).toMatchObject({
-      exitCode: 3,
-    });
-  });
+  expect(await at.run('auth import -', { stdin })).toMatchObject({ exitCode: 3 });
+  expect(existsSync(at.config)).toBe(false);
 });
 
-describe('a read-only profile', () => {
-  test('reads, and says so', async () => {
-    const at = place();
-    await store(at, 'first', '--read-only');
-    const service = fakeService();
-    service.expect({ method: 'GET', path: '/v1/license/', authorization: 'Token key-of-first' }).reply(200, []);
-    service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).reply(200, []);
+test('--app-code picks the key of the stored app', async () => {
+  const at = place();
+  await store(at, 'first');
+  const login = `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`;
+  await at.run(login, { stdin: 'key-of-eight' });
+  const service = fakeService();
+  const listed = [{ license_code: 'K-1', remote_user: 'ada', app_code: 8 }];
+  service
+    .expect({ method: 'GET', path: '/v1/license/?app_code=8', authorization: 'Token key-of-eight' })
+    .reply(200, listed);
 
-    expect(await at.run('license list', { service })).toMatchObject({ exitCode: 0 });
-    const { stdout } = await at.run('auth status -o json', { service });
+  expect(await at.run('license list --app-code 8', { service })).toMatchObject({ exitCode: 0 });
+  service.done();
+});
 
-    service.done();
-    expect(JSON.parse(stdout)).toMatchObject([{ profile: 'first', status: 'ok', detail: 'read-only' }]);
-  });
+test('a profile that is typed goes before the credentials of the environment, which go before CHATELAINE_PROFILE', async () => {
+  const at = place();
+  await store(at, 'first');
+  await store(at, 'second');
+  const token = async (line: string, env: Record<string, string> = {}): Promise<string> =>
+    (await at.run(`auth token licensing ${line}`, { env })).stdout.trim();
+  const unit = { CHATELAINE_BASE_URL: 'https://other.test', CHATELAINE_API_KEY: 'key-of-environment' };
+
+  expect(await token('', { CHATELAINE_PROFILE: 'second' })).toBe('key-of-second');
+  expect(await token('', { ...unit, CHATELAINE_PROFILE: 'second' })).toBe('key-of-environment');
+  expect(await token('--profile second', unit)).toBe('key-of-second');
+  expect(await token('')).toBe('key-of-first');
+  await at.run('auth use second');
+  expect(await token('')).toBe('key-of-second');
 });
 
 describe('auth use, logout, token, status', () => {
@@ -503,7 +394,7 @@ describe('auth use, logout, token, status', () => {
   test('status tries every profile: a refused one is exit 4, and the others are shown', async () => {
     const at = place();
     await store(at, 'first');
-    await storeChat(at, 'work');
+    await storeChat(at, 'work', '--read-only');
     const service = fakeService();
     service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).reply(403, '{}');
     service
@@ -517,7 +408,7 @@ describe('auth use, logout, token, status', () => {
     expect(exitCode).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject([
       { profile: 'first', default: true, read_only: false, key: 'stored', status: 'refused' },
-      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'feature level 489' },
+      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'read-only, feature level 489' },
     ]);
     expect(stdout + stderr).not.toContain('key-of');
   });
