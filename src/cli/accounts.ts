@@ -37,9 +37,9 @@ export function openAccounts(
   // A wait for the lock of the configuration ends with the command.
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
-  const { refuseUnknown } = profiles;
   // A dry run changes nothing that is stored; a name that is not known is refused all the same.
-  const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
+  const remove: typeof profiles.remove = async (choose) => profiles.refuseUnknown(choose(await profiles.names()));
+  const unchanged = { save: () => Promise.resolve(), use: profiles.refuseUnknown, remove };
   const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
   const runKeyCommand = keyCommandRunner(running);
   const credentials = new Credentials(system, profiles, runKeyCommand, signal);

@@ -102,14 +102,12 @@ function effectsOf(run: Process, from: Stored): readonly Stored[] {
     return isDone ? steps.slice(-1) : [from, ...steps];
   }
   if (word === '--all') {
-    // A closed output did not take what it forgot: that is everything.
-    const said = run.fate.stdout ? Object.keys(from.profiles) : rowsOf(run).map(({ profile }) => profile);
-    const forgotten = isDone ? [said] : subsets(Object.keys(from.profiles));
-    return forgotten.flatMap((names) => {
-      if (!names.every((name) => name in from.profiles)) return [];
-      const steps = logoutSteps(names, from);
-      return isDone ? steps.slice(-1) : [from, ...steps];
-    });
+    const all = Object.keys(from.profiles);
+    const said = rowsOf(run).map(({ profile }) => profile);
+    const steps = logoutSteps(all, from);
+    if (!isDone) return [from, ...steps];
+    // A closed output did not take what it forgot.
+    return run.fate.stdout || String(said.sort()) === String(all.sort()) ? steps.slice(-1) : [];
   }
   const kind = from.profiles[word]?.split(' ')[0];
   if (kind === undefined) return isDone ? [] : [from];
@@ -173,9 +171,4 @@ function textOf({ profiles, defaults, keys }: Stored): string {
 
 function mapped<T>(values: Readonly<Record<string, T>>, change: (value: T) => string): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
-}
-
-function subsets<T>([first, ...others]: readonly T[]): readonly (readonly T[])[] {
-  if (first === undefined) return [[]];
-  return subsets(others).flatMap((less) => [less, [first, ...less]]);
 }

@@ -45,6 +45,7 @@ test.each([
   ['purge', 66_001_451],
   ['ensure', 51_018_635],
   ['rosters', 61_009_062],
+  ['sign-in', 61_018_230],
 ])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {
   const world = worldOf(name);
   expect((await world.play(world.draw(seed))).wrongs).toEqual([]);

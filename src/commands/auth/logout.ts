@@ -13,12 +13,13 @@ export default command({
   dryRun: ['rows'],
 
   async run({ name }, { accounts: { profiles }, options, terminal, confirm }) {
-    const names = name === undefined ? await profiles().names() : [name];
+    let names: readonly string[] = name === undefined ? await profiles().names() : [name];
     if (name === undefined && names.length > 0 && !options.dry_run && !options.yes) {
       if (!terminal.canAsk()) throw usage('auth logout --all needs --yes: nothing was forgotten');
       await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
     }
-    await profiles().remove(names);
+    // Where nobody is asked, a profile that came meanwhile is one of all.
+    await profiles().remove((stored) => (names = name === undefined && options.yes ? stored : names));
     const row = (profile: string) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' });
     return name === undefined ? names.map(row) : row(name);
   },

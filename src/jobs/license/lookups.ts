@@ -30,8 +30,7 @@ export class Lookups {
 
   /** What finds the licenses of the users of that application. */
   of(app_code: number): ApplicationLookups {
-    const known = this.#applications.get(app_code);
-    const application = known ?? new ApplicationLookups(app_code, this.#world);
+    const application = this.#applications.get(app_code) ?? new ApplicationLookups(app_code, this.#world);
     this.#applications.set(app_code, application);
     return application;
   }

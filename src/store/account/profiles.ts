@@ -99,9 +99,10 @@ function changesOf(host: Surroundings) {
         refuseUnknown([name], profiles);
         defaults.set(parsed(name, profiles.get(name), system).kind, name);
       }),
-    /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
-    remove: (forgotten: readonly string[]): Promise<void> =>
+    /** Forgets those of the stored ones, and keys without a profile. No other default is chosen silently. */
+    remove: (choose: (stored: readonly string[]) => readonly string[]): Promise<void> =>
       change(async ({ profiles, defaults }, files) => {
+        const forgotten = choose([...profiles.keys()]);
         refuseUnknown(forgotten, profiles);
         for (const name of forgotten) profiles.delete(name);
         const credentials = await files.read('credentials');
@@ -172,8 +173,7 @@ function entryIn({ keys }: JsonObject, { name }: Pick<Profile, 'name'>) {
 
 /** @throws Failure config where there is none of a name */
 function refuseUnknown(names: readonly string[], stored: ReadonlyMap<string, unknown>): void {
-  const unknown = names.find((name) => !stored.has(name));
-  if (unknown !== undefined) throw unknownProfile(unknown, [...stored.keys()]);
+  for (const name of names) if (!stored.has(name)) throw unknownProfile(name, [...stored.keys()]);
 }
 
 function unknownProfile(name: string, names: readonly string[]): Failure {

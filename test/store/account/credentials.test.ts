@@ -293,7 +293,7 @@ test('where nothing is stored, the failure says how to sign in', async () => {
 
 test('stored profiles without a default are named', async () => {
   const { profiles, credentials } = await openStored();
-  await profiles.remove(['app']);
+  await profiles.remove(() => ['app']);
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
     message: 'no licensing app is the default',

@@ -103,14 +103,14 @@ test('removing forgets the key and leaves no other default', async () => {
   const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, name: 'second' }, new Secret('second-key'));
-  await profiles.remove(['app']);
+  await profiles.remove(() => ['app']);
   expect(await profiles.defaults()).toEqual({});
   expect(await profiles.find('app')).toBeUndefined();
   const credentials = { version: 1, keys: { second: { origin: 'https://a.example', api_key: 'second-key' } } };
   expect(jsonIn(host, 'credentials.json')).toEqual(credentials);
   // A key that is gone already leaves no file behind.
   rmSync(fileIn(host, 'credentials.json'));
-  await profiles.remove(['second']);
+  await profiles.remove(() => ['second']);
   expect(existsSync(fileIn(host, 'credentials.json'))).toBe(false);
   await expect(profiles.save({ ...app, base_url: 'http://a.example' }, key)).rejects.toThrow('is not encrypted');
 });
@@ -147,7 +147,7 @@ test.each(['a', 'A.b-c_9', '__proto__', 'constructor', '.x', 'x'.repeat(64)])('%
   await profiles.save({ ...app, name }, key);
   expect(await profiles.all()).toEqual([{ ...app, name }]);
   expect(await profiles.find(name)).toEqual({ ...app, name });
-  await profiles.remove([name]);
+  await profiles.remove(() => [name]);
   expect(await profiles.all()).toEqual([]);
 });
 
@@ -220,7 +220,7 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
 
   expect(await failureOf(() => credentials.licensing({ profile: 'app' }))).toEqual(caught);
   expect(await failureOf(() => profiles.save({ ...app, app_code: 8 }, key))).toEqual(caught);
-  expect(await failureOf(() => profiles.remove(['app']))).toEqual(caught);
+  expect(await failureOf(() => profiles.remove(() => ['app']))).toEqual(caught);
   expect(readFileSync(path, 'utf8')).toBe(text);
   expect(jsonIn(host, 'config.json')).toMatchObject({ profiles: { app: { app_code: 7 } } });
 });
