@@ -59,7 +59,10 @@ describe('--retries', () => {
 
   test('with none, a 429 is reported at once', async () => {
     const { ran, origin } = await runAt(() => limited('2'), 'license list --retries 0');
-    expect(ran.error).toMatchObject({ exit: 7, message: 'the server asks to wait 3s before the next request (429)' });
+    expect(ran.error).toMatchObject({
+      ...{ exit: 7, retryable: true },
+      message: 'the server asks to wait 3s before the next request (429)',
+    });
     expect(origin.seen).toHaveLength(1);
   });
 });
