@@ -204,18 +204,9 @@ describe('a hold of the empty topic', () => {
     for (const format of ['csv', 'tsv', 'ndjson']) {
       const { stdout } = await server.run(`topic list kitchen -o ${format} -q`);
       const file = fileOf(stdout, `keep.${format}`);
-      const { exitCode, error } = await server.run([
-        'topic',
-        'delete',
-        '5',
-        '',
-        '--confirm',
-        '',
-        '--hold',
-        file,
-        '-o',
-        'json',
-      ]);
+      const { exitCode, error } = await server.run(
+        ['topic', 'delete', '5', '', '--confirm', ''].concat(['--hold', file, '-o', 'json']),
+      );
       expect([format, exitCode, error?.message]).toEqual([format, 6, expect.stringContaining('is held by')]);
     }
     expect(left(server)).toHaveLength(withEmpty.length);

@@ -47,6 +47,14 @@ describe('tsv of our own', () => {
   });
 });
 
+test('a line of a mebibyte is read, and of a longer one its number is said', async () => {
+  const file = (bytes: number): string => `remote_user,size_allowance,note\nada,4,${'x'.repeat(bytes - 6)}`;
+  expect(await usersOf(file(1024 ** 2))).toEqual(['ada']);
+  const refusal = async (text: string): Promise<string> => (await failureOf(() => read(text))).message;
+  expect(await refusal(file(1024 ** 2 + 1))).toBe('roster: a line of more than 1 MiB: line 2');
+  expect(await refusal('x'.repeat(1024 ** 2 + 1))).toBe('roster: a line of more than 1 MiB: line 1');
+});
+
 describe('an ordinary file', () => {
   test.each([
     ['pasted from Excel', 'remote_user\tsize_allowance\nCORP\\jdoe\t4\nCORP\\tom\t4\n', ['CORP\\jdoe', 'CORP\\tom']],
