@@ -12,6 +12,7 @@ const moved = { elsewhere: [1], asked: 'all' } as const;
 const [gone, lost] = [[asked, answered, look(1, 2, 3)] as const, [asked, failed, look(1, 2, 3)] as const];
 const some = '1 of 3 messages were not deleted and are in';
 const ten = "'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'";
+const newer = 'newer message is left, which arrived during the deletion';
 const unseen = 'are no longer visible to this account';
 const unproven = `${unseen}, and nothing proves that they were deleted: the last delete call failed`;
 
@@ -22,6 +23,8 @@ test.each<[message: string, places: number, steps: readonly FoldedEvent[], retry
   [`${some} ${ten} and 1 other topics; 2 were deleted`, 11, [...gone, moved]],
   [`3 of 3 messages ${unproven}; 3 messages were left before it`, 0, lost],
   ['2 of the 3 original messages are left', 0, [asked, answered, look(3)], true],
+  ['1 of the 3 original messages are left', 0, [asked, answered, look(2, 3)], true],
+  [`the 3 original messages are gone; 1 ${newer}`, 0, [asked, answered, { ...look(1, 2, 3), there: [4] }], true],
 ])('%s', (message, count, steps, retryable = false) => {
   const state = steps.reduce(after, after(nothingKnown, { survey: survey.ids }));
   const [counts, total] = [countsOf(state), state.messages.size];
@@ -38,7 +41,11 @@ test.each([
 ])('more than may be deleted, after %s: %s left', (deleted, left, before, end) => {
   const counts = { present: 3 - deleted, deleted, unseen: 0, elsewhere: 0 };
   const expected = `3 messages of 'lunch' would be deleted${before}, more than the 2 that --max-messages allows${end}`;
-  expect(tooMany(survey, counts, 2, left)).toMatchObject({ kind: left ? 'incomplete' : 'usage', message: expected });
+  expect(tooMany(survey, counts, 2, left)).toMatchObject({
+    kind: left ? 'incomplete' : 'usage',
+    message: expected,
+    retryable: false,
+  });
 });
 
 const http = (status: number) => ({ http: { method: 'POST', url: '/', status } });
@@ -72,7 +79,8 @@ test.each([
 
 test('a message of exactly the age is younger', () => {
   const newest = { ...survey, last_timestamp: 1000 };
-  expect(() => refuseNewer(newest, 1_000_000)).toThrow('which is younger than --older-than');
+  const younger = { message: expect.stringContaining('is younger than') as string, retryable: false };
+  expect(() => refuseNewer(newest, 1_000_000)).toThrow(expect.objectContaining(younger) as Error);
   for (const one of [{ ...newest }, survey]) expect(() => refuseNewer(one, 1_000_001)).not.toThrow();
   expect(() => refuseNewer(newest)).not.toThrow();
 });
