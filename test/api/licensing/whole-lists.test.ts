@@ -75,7 +75,7 @@ describe('a list that hints at more rows than it holds is printed, with exit 8',
 describe('an answer that holds all rows is whole', () => {
   test.each<[string, Reply]>([
     ['an equal count', page({ count: 2, next: null, results: [ada, bob] })],
-    ['a smaller count', page({ count: 1, results: [ada, bob] })],
+    ['a smaller count, and an empty next', page({ count: 1, next: '', results: [ada, bob] })],
     ['a count that is null', page({ count: null, total: false, results: [ada, bob] })],
     ['has_more false', page({ has_more: false, next_page: null, nextPageToken: '', data: [ada, bob] })],
     ['one page of one', page({ page: 1, total_pages: 1, next_page_url: null, total: 2, data: [ada, bob] })],
@@ -123,11 +123,13 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['several relations', page([ada], { link: '<?page=9>; rel="prev", <?page=2>; rel="last next"' })],
     ['a comma in a parameter', page([ada], { link: '<?page=2>; title="one, two"; rel="next"' })],
     ['a comma in the URL', page([ada], { link: '<?page=2&x=1,2>; rel="next"' })],
+    ['an encoded sign', page({ next: '?page=2&x=a%2Bb', results: [ada] })],
   ])('%s', async (_what, first) => {
     const { exitCode, stdout, origin } = await ask('license list -q', {
       '/v1/license/': first,
       '/v1/license/?page=2': second,
       '/v1/license/?page=2&x=1,2': second,
+      '/v1/license/?page=2&x=a%2Bb': second,
     });
 
     expect({ exitCode, stdout, requests: origin.seen.length }).toEqual({
@@ -142,14 +144,16 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['that counts more rows than both pages have', page({ count: 3, results: [bob] })],
     ['that counts more pages than there were', page({ total_pages: 3, results: [bob] })],
     ['that names itself', page({ next: '?page=2', results: [bob] })],
+    ['that names the first', page({ next: '?app_code=7', results: [bob] })],
+    ['that names no URL', page({ next: 'http://', results: [bob] })],
     ['that says error', page({ error: 'maintenance', results: [] })],
   ])('a second page %s ends the list with exit 8', async (_what, last) => {
-    const { exitCode, stdout } = await ask('license list -q', {
-      '/v1/license/': page({ next: '?page=2', results: [ada] }),
+    const { exitCode, stdout, origin } = await ask('license list --app-code 7 -q', {
+      '/v1/license/?app_code=7': page({ next: '?page=2', results: [ada] }),
       '/v1/license/?page=2': last,
     });
 
-    expect(exitCode).toBe(8);
+    expect({ exitCode, requests: origin.seen.length }).toEqual({ exitCode: 8, requests: 2 });
     expect(stdout).toMatch(/^K-1\n/);
   });
 
