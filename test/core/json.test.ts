@@ -49,7 +49,7 @@ test('the indent is that of JSON.stringify', () => {
 
 test.each([
   ['500 lists', '['.repeat(500), false],
-  ['501 lists', '['.repeat(501), true],
+  ['501 lists behind one that is closed', `[[]${'['.repeat(500)}`, true],
   ['501 objects', '{"a":'.repeat(501), true],
   ['lists beside one another', `[${'[],'.repeat(501)}`, false],
   ['objects beside one another', `[${'{},'.repeat(501)}`, false],
