@@ -20,6 +20,8 @@ export interface ChatServerOptions {
   readonly deletesPerCall?: number;
   /** The requests whose key is refused. */
   readonly refuses?: (request: SeenRequest) => boolean;
+  /** What requests for an attached file are answered with. */
+  readonly file?: Reply;
   /** What the n-th delete_topic call does (from 1 on) where it is not what a server of level 211 does. */
   readonly deleteReply?: (call: number) => DeleteReply | undefined;
   /** The messages that a delete_topic call removes, before it does. */
@@ -156,7 +158,7 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
   if (calls >= (options.awayAfter ?? Infinity)) return { status: 502, body: '<h1>Bad gateway</h1>' };
   const settings = { zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
   if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
-  if (path.includes('/user_uploads/')) return { status: 403, body: '<p>You are not authorized.</p>' };
+  if (path.includes('/user_uploads/')) return options.file ?? { status: 403, body: '<p>You are not authorized.</p>' };
   if (path.endsWith('/users/me') && options.isAdmin !== undefined)
     return { status: 200, body: { ...success, is_admin: options.isAdmin } };
   if (path.endsWith('/streams') && parameters['exclude_archived'] === 'false' && options.archivedChannels)

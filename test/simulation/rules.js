@@ -409,8 +409,8 @@ export const rules = [
     ],
     [
       'a file that the server no longer has is no failure',
-      "isKept(record) || record.why !== 'failed'",
-      'isKept(record)',
+      "fetched.lacking.filter(({ why }) => why === 'failed')",
+      'fetched.lacking',
     ],
     ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
   ]),

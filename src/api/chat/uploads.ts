@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject, jsonIn } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { Answer } from '../http/answer.ts';
+import { serverWords, wordsOf, type Answer } from '../http/answer.ts';
 import type { Call, Download, Send } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
@@ -44,8 +44,8 @@ export async function fetchUpload<R>(
         hint: 'Run the same command again: it continues.',
         http: answer.http,
       });
-    if (isLast || !expired.has(answer.status))
-      return { refused: `the server answered ${answer.status}`, why: answer.status === 404 ? 'missing' : 'failed' };
+    const failed = { refused: `the server answered ${answer.status}`, why: 'failed' } as const;
+    if (isLast || !expired.has(answer.status)) return (answer.status === 404 && refusalIn(answer)) || failed;
   }
 }
 
@@ -86,20 +86,27 @@ async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | 
   } catch (cause) {
     if (cause instanceof URIError) return { refused: 'its temporary address is not a URL', why: 'failed' };
     if (!(cause instanceof Failure)) throw cause;
-    // The account may be kept from one file (403), and not from the others.
-    const isForbidden = cause.kind === 'auth' && cause.details.http?.status === 403;
-    if (!isForbidden && !['rejected', 'not_found', 'usage'].includes(cause.kind)) throw cause;
-    const isMissing = cause.details.http?.status === 404;
-    const others = isForbidden ? 'unreadable' : 'failed';
-    const why = isMissing ? 'missing' : others;
-    return { refused: cause.details.server?.msg ?? cause.message, why };
+    // One file may be kept from the account, and not the others.
+    const isOfFile = cause.details.http?.status === 403 || ['rejected', 'not_found', 'usage'].includes(cause.kind);
+    if (!isOfFile) throw cause;
+    return { refused: cause.details.server?.msg ?? cause.message, why: 'failed' };
   }
 }
 
+/** What the server itself says of a file, in JSON or one paragraph: a whole page is of a proxy, or of its storage. */
+function refusalIn({ status, body, text }: Answer): UploadRefusal | undefined {
+  const isError = isObject(body) && body['result'] === 'error';
+  const said = isError ? serverWords(body).msg : /^<p>[^<]*<\/p>$/.exec(text.trim()) && wordsOf(text);
+  if (typeof said !== 'string' || (status !== 403 && status !== 404)) return undefined;
+  return { refused: `${said} (${status})`, why: status === 403 ? 'unreadable' : 'missing' };
+}
+
 /** @throws Failure rejected for an address outside the site: the file would come from somebody else */
-async function temporaryCall(send: Send, upload: UploadPath): Promise<Call> {
+async function temporaryCall(send: Send, upload: UploadPath): Promise<Call | UploadRefusal> {
   const segments = upload.split('/');
   const answer = await send({ method: 'GET', path: path`/api/v1/user_uploads/${{ segments }}`, repeat: 'safe' });
+  const refusal = refusalIn(answer);
+  if (refusal) return refusal;
   accept(answer);
   const url = isObject(answer.body) ? answer.body['url'] : undefined;
   const base = answer.http.url.slice(0, answer.http.url.indexOf('/api/v1/user_uploads/'));

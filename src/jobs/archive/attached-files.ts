@@ -49,9 +49,7 @@ export async function fetchFiles(chat: ChatApi, archive: OpenArchive, { maxFileS
   const named = unreadable.map((path) => [path, links.get(path)].filter((text) => text !== undefined).join(' in '));
   if (named.length > 0) gone(`attached files that this account may not read: ${countNamed(named)}`);
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
-  const refused = records.flatMap((record) => (isKept(record) || record.why !== 'failed' ? [] : record));
-  /** `refused`: larger than allowed, or not given by a server that has them. */
-  return { kept: records.filter(isKept).length, refused };
+  return { kept: records.filter(isKept).length, lacking: records.flatMap((one) => (isKept(one) ? [] : one)) };
 }
 
 function countNamed(names: readonly string[]): string {
@@ -79,12 +77,13 @@ export async function keepFiles(
 ) {
   const files = attachedFiles(archive, archive.head?.site ?? '').length;
   if (!archive.head?.files) return { files, files_kept: 0 };
-  const { kept, refused } = await fetchFiles(chat, archive, { ...limits, gone: warn });
+  const fetched = await fetchFiles(chat, archive, { ...limits, gone: warn });
+  const refused = fetched.lacking.filter(({ why }) => why === 'failed');
   for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
   const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
   const hint = 'The next pull requests them again; --max-file-size allows larger ones.';
   if (refused.length > 0) untilWritten(() => Promise.reject(new Failure('incomplete', lacking, { hint })));
-  return { files, files_kept: kept };
+  return { files, files_kept: fetched.kept };
 }
 
 /** Files that are named one by one. */

@@ -195,7 +195,8 @@ export class PurgeArchive {
     const { chat, place, note } = this.#run;
     if (place.maxFileSize !== undefined) {
       const limits = { maxFileSize: place.maxFileSize, which: 'changed', gone: note } as const;
-      const { refused } = await fetchFiles(chat, this.#archive, limits);
+      const { lacking } = await fetchFiles(chat, this.#archive, limits);
+      const refused = lacking.filter(({ why }) => why !== 'missing');
       const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
       const what = `attached files of '${this.#survey.label}' cannot be archived: ${refused.length}`;
       if (refused.length > 0)

@@ -587,14 +587,21 @@ describe('attached files', () => {
     expect(files).toHaveLength(1);
   });
 
-  test('one that the account may not read is named, and the purge goes on', async () => {
+  test.each([
+    ['403 of the server', { status: 403, body: '<p>You are not authorized.</p>' }, 8],
+    ['403 as JSON', { status: 403, body: { result: 'error', msg: 'Not yours' } }, 8],
+    ['403 of a proxy', { status: 403, body: '<html><p>Blocked</p></html>' }, 8],
+    ['404 of a proxy', { status: 404, body: '<html><p>Blocked</p></html>' }, 8],
+    ['404 of the server', { status: 404, body: '<p>This file does not exist or has been deleted.</p>\n' }, 0],
+    ['404 as JSON', { status: 404, body: { result: 'error', msg: 'File not found' } }, 0],
+  ])('--files deletes only without a file that the server says to be gone: %s', async (_what, file, code) => {
     const messages = topicOf('lunch', [1]).map((one) => ({ ...one, content: '[x](/user_uploads/2/of/others.pdf)' }));
-    const { server, run } = await watched({ messages });
+    const { server, run } = await watched({ messages, file });
 
     const { exitCode, stderr } = await run('--files');
 
-    expect({ exitCode, left: server.messages }).toEqual({ exitCode: 0, left: [] });
-    expect(stderr).toMatch(/attached files that this account may not read: 1 .*others\.pdf/);
+    expect({ exitCode, left: server.messages.length }).toEqual({ exitCode: code, left: code === 0 ? 0 : 1 });
+    expect(stderr).toMatch(code === 0 ? /no longer has: 1 .*others\.pdf/ : /cannot be archived: 1; .*others\.pdf: /s);
   });
 
   test('one that cannot be kept: exit 8, and nothing is deleted', async () => {
