@@ -51,7 +51,8 @@ test.each([
   ['`a``', '``` `a`` ```'],
   ['a\nb\r\u001b[31m\u202e', '`a\\nb\\r\\x1b[31m\\u202e`'],
   [' a', '`  a `'],
-  ['x'.repeat(400), `\`${'x'.repeat(300)}…\``],
+  ['x'.repeat(300), `\`${'x'.repeat(300)}\``],
+  ['x'.repeat(301), `\`${'x'.repeat(300)}…\``],
 ])('a cell that says %j is code', async (user, cell) => {
   expect(await markdown({ user, status: 'create' })).toContain(`\n| ${cell} | create |\n`);
 });

@@ -60,9 +60,9 @@ describe('a table of more than two hundred rows', () => {
     const wide = { id: 123456, name: 'a name' };
     const terminal = { terminal: true, width: 12 };
     const lines = (
-      await written(many(...numbered(200), { id: 12345, name: 'n' }, wide), look('table', terminal))
+      await written(many(...numbered(200), { id: 123456, name: 'n' }, wide), look('table', terminal))
     ).split('\n');
-    expect(lines.slice(200)).toEqual(['199  n199', '12345  n', '12…  a n…', '']);
+    expect(lines.slice(200)).toEqual(['199  n199', '123456  n', '12…  a n…', '']);
   });
 
   test('is a record with values below their names, one character a line, in a terminal of one column', async () => {
