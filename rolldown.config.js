@@ -116,7 +116,7 @@ export const replacedModules = [
   {
     // auth login + a copy of all that process has. It reads the title, at which Node 22 ends under Wine where there is no console.
     module: /^node:process$/,
-    from: /\/(atomically|conf|env-paths|@inquirer\/figures|stubborn-fs)\/[a-z/]+\.js$/,
+    from: /\/(atomically|conf|env-paths|stubborn-fs)\/[a-z/]+\.js$/,
     code: 'export default process;',
   },
   {

@@ -26,7 +26,6 @@ const floors: Readonly<Record<string, number>> = {
  * packages.
  */
 const homes: Readonly<Record<string, string | readonly string[]>> = {
-  '@inquirer/password': 'cli/prompt.ts',
   '@fastify/busboy': 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',

@@ -17,8 +17,8 @@ export interface Host {
     readonly group: number;
     /** True if input at the terminal is meant for this process. */
     isForeground(): boolean;
-    /** The caller destroys it. */
-    open(): Input;
+    /** The caller destroys it. `continued` is called when the process goes on after a stop, as by Ctrl-Z. */
+    open(continued: () => void): Input;
   };
   readonly stdout: Output;
   readonly stderr: Output;

@@ -126,6 +126,11 @@ function interruption(): AbortSignal {
         else controller.abort(failure);
       });
   }
+  // Nothing is left that could end a wait: unheard, that would be success.
+  process.on('beforeExit', () => {
+    if (process.exitCode === undefined) controller.abort(new Error('nothing is left to wait for'));
+    process.exitCode ??= 1;
+  });
   return controller.signal;
 }
 
@@ -150,13 +155,14 @@ const processTerminal: Host['terminal'] = {
     const processGroups = groups();
     return processGroups ? processGroups.own === processGroups.foreground : isatty(0) || isatty(1);
   },
-  open() {
+  open(continued) {
     // A console of Windows serves all streams; elsewhere standard input may be another terminal, or at its end.
     if (process.platform === 'win32')
       return isatty(0) ? process.stdin : new ReadStream(openSync('\\\\.\\CONIN$', 'r+'));
     const terminal = new ReadStream(openSync('/dev/tty', 'r+'));
     discardTyped(terminal);
-    return terminal;
+    process.on('SIGCONT', continued);
+    return terminal.once('close', () => process.off('SIGCONT', continued));
   },
 };
 

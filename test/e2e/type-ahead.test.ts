@@ -20,3 +20,16 @@ test.each([
   expect(output).toContain('cancelled: nothing was changed');
   expect(output).toContain('exit 130');
 });
+
+test.each([
+  ['--sandbox topic delete social "friday cake" --no-archive', /permanently: /, 'friday cake', '2 messages deleted'],
+  ['auth login chat --site http://127.0.0.1:1 --email a@b.test --no-check', /API key: /, 'key-1', 'stored unchecked'],
+])('%s asks again after Ctrl-Z and fg', needs('terminals'), async (line, question, answer, outcome) => {
+  const terminal = openTerminal(`set -m; chatelaine ${line}; fg`);
+  for (const typed of ['\u001a', `${answer}\r`]) {
+    await terminal.shows(question);
+    terminal.type(typed);
+  }
+  const { exitCode, output } = await terminal.ended;
+  expect([exitCode, output]).toEqual([0, expect.stringContaining(outcome)]);
+});

@@ -210,3 +210,9 @@ test('a span of 25 days is 25 days: a time limit and a deadline do not end at on
   const { code, stdout } = await start('license list -o json --timeout 25d --deadline 25d', { env }).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
 });
+
+test('a wait that nothing can end any more is a bug, and no success', async () => {
+  const env = { ...nowhere, NODE_OPTIONS: '--import=data:text/javascript,process.stdin.unref()' };
+  const { code, stderr } = await start('license view -', { env, stdin: null }).ended;
+  expect([code, stderr]).toEqual([1, expect.stringContaining('nothing is left to wait for')]);
+});
