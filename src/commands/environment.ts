@@ -39,11 +39,7 @@ export const globalOptions = {
     'EXPR',
     'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, one result per line',
   ),
-  header: {
-    kind: 'boolean',
-    negatable: true,
-    help: 'Print the header line of table, csv, tsv and excel (default: yes)',
-  },
+  header: { ...flagField('Print the header line of table, csv, tsv and excel (default: yes)'), negatable: true },
   quiet: { kind: 'boolean', short: 'q', help: 'Print no progress and no notes; of a license only the key' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and responses on stderr, without secrets'),
@@ -53,9 +49,8 @@ export const globalOptions = {
   ),
   color: choiceField(['auto', 'always', 'never'], 'WHEN', 'Colour: auto, always or never (default: auto)'),
   input: {
-    kind: 'boolean',
+    ...flagField('Ask questions on the terminal, even if standard input is a pipe (default: yes; no if CI is set)'),
     negatable: true,
-    help: 'Ask questions on the terminal, even if standard input is a pipe (default: yes; no if CI is set)',
   },
   yes: {
     ...flagField('Answer yes when a command asks whether to continue; topic delete still needs --confirm'),

@@ -33,13 +33,7 @@ export const messageParameters = {
     ),
     suggest: anchorWords,
   },
-  include_anchor: {
-    kind: 'boolean',
-    negatable: true,
-    level: 155,
-    rare: 'fetching',
-    help: 'Include the anchor itself (default: yes)',
-  },
+  include_anchor: { ...flagField('Include the anchor itself (default: yes)', 155), negatable: true, rare: 'fetching' },
   num_before: number('Number of messages before the anchor'),
   num_after: number('Number of messages after the anchor'),
   narrow: {
@@ -66,12 +60,7 @@ export const messageParameters = {
     ...flagField("Show the empty topic as \'\', not by the name the server gives it", 334),
     rare: 'fetching',
   },
-  use_first_unread_anchor: {
-    kind: 'boolean',
-    negatable: true,
-    hidden: true,
-    help: 'Deprecated: sent as --anchor first_unread',
-  },
+  use_first_unread_anchor: { ...flagField('Deprecated: sent as --anchor first_unread'), negatable: true, hidden: true },
 } as const satisfies Fields;
 
 /** Which parameters exclude which (docs/apis.md, Messages). */

@@ -8,16 +8,14 @@ const things = ['attachment', 'image', 'link', 'reaction'];
 
 /** Operators of a narrow with an option of their own (docs/apis.md, Narrow operators). */
 export const narrowOperators = {
-  channel: {
-    ...terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),
-  },
+  channel: terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),
   channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
   topic: {
     ...terms('TOPIC', 'Messages of this topic: its complete name, in any case'),
     nonempty: false,
   },
-  sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user') },
-  dm: { ...terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated') },
+  sender: terms('EMAIL|NAME|ID', 'Messages sent by this user'),
+  dm: terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated'),
   dm_including: {
     ...terms('EMAIL|NAME|ID', 'Every direct conversation with this user in it'),
     level: 177,
