@@ -9,7 +9,6 @@ import { flagOf, type Field, type Fields } from '../schema/field.ts';
 /** The guides that `chatelaine help` names; scripts/manual/pages.ts has their texts, and a few more. */
 const guides = 'sheets, ci, never-two, handing-over, undo, exit-codes, environment';
 
-/** What people use first. */
 const firstCommands =
   'auth login, license ensure, license apply, license list, license retire, license undo, archive pull, topic delete';
 

@@ -71,7 +71,6 @@ export function openSession(
     planned,
     hasWritten: () => connections.hasWritten,
     concluded,
-    /** The last lines of the run. */
     conclusions: () => conclusionsWith(concluded, aim === 'write' ? accounts.accounts.places() : []),
     async finish(): Promise<void> {
       for (const finish of unfinished) await finish();

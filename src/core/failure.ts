@@ -128,7 +128,6 @@ export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, lost?:
   });
 }
 
-/** Warns of the same but once. */
 export function warnOnce(warn: (text: string) => void): (text: string) => void {
   const warned = new Set<string>();
   return (text) => {

@@ -31,7 +31,6 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
 /** That of UTF-8, read as Latin-1. */
 const byteOrderMark = /^\u00ef\u00bb\u00bf/;
 
-/** The text of UTF-8 that was read as Latin-1. */
 function inUtf8(latin1: string): string {
   return /[^ -~]/.test(latin1) ? Buffer.from(latin1, 'latin1').toString() : latin1;
 }

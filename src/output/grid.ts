@@ -12,7 +12,6 @@ export interface Cell {
   /** It must not be cut, because a part of a number or a date would be wrong. */
   readonly fixed?: boolean;
   readonly isNumber?: boolean;
-  /** Colours it, where colour is on. */
   readonly paint?: ((text: string) => string) | undefined;
 }
 
@@ -119,7 +118,6 @@ export function arrange(columns: readonly ColumnSize[], room: number) {
   return { shown, widths: fitWidths(wanted, room, least) };
 }
 
-/** Minimum width of a column of text, in terminal columns. */
 const minTextWidth = 10;
 
 /** A wider text takes several lines, and so does a change that is wider than a folded column. */

@@ -65,7 +65,6 @@ export interface ColumnRules<T> {
   readonly keep?: number | 'whole';
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
-  /** The text shown in place of an empty one. */
   readonly empty?: string;
   /** Its value is words for people: where csv or tsv request it by name, they have what the row has. */
   readonly isWords?: boolean;

@@ -88,7 +88,6 @@ function writerOf(
 
 type Layout = NonNullable<ReturnType<typeof arrange>> & { readonly room: number; readonly fold: Fold };
 
-/** Rows as lines of columns. */
 function columnWriter(
   names: readonly string[],
   head: readonly Cell[],

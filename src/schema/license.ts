@@ -64,7 +64,6 @@ export const rosterFields = {
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;
 
-/** Formats of a file of rows. */
 export const rosterFormats = ['csv', 'xlsx', 'ndjson', 'json'] as const;
 
 export const sensorRosterFields = {

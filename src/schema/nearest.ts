@@ -22,7 +22,6 @@ export function suggestion(word: string, names: readonly string[]): string | und
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
-/** Maximum number of names that an error suggests. */
 const maxSuggestions = 5;
 
 /**

@@ -26,7 +26,6 @@ export function settingNamed(typed: string) {
 /** A setting that this version does not know is a text. */
 export const unknownField: Field = { kind: 'string', help: '' };
 
-/** The field of a setting by its name on the wire. */
 export function settingField(name: string): Field | undefined {
   const fields: Fields = settings;
   return Object.hasOwn(fields, name) ? fields[name] : undefined;

@@ -24,7 +24,6 @@ export interface MessageQuery {
 /** How one request is otherwise sent. */
 export type CallLimits = Pick<Call, 'timeout' | 'repeat' | 'outlasts'>;
 
-/** Requests pages of messages. */
 export interface MessageSource {
   /** One request, sorted by id. */
   messages(query: MessageQuery, limits?: CallLimits): Promise<MessagePage>;

@@ -59,7 +59,6 @@ export function bounded(words: string): string {
   return words.slice(0, end);
 }
 
-/** What the body of an error says of itself. */
 export function serverWords(body: unknown): ServerWords {
   if (!isObject(body)) return {};
   const { result: _, code, msg: words, detail, ...others } = body;

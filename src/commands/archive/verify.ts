@@ -53,7 +53,6 @@ export default command({
   show: { columns: [...whole('folder'), { name: 'problem', keep: 1 }, 'file'] },
 });
 
-/** What fixes a problem. */
 function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: Archive): string {
   if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')

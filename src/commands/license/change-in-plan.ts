@@ -105,7 +105,6 @@ export async function askAbout(
   await confirm(question);
 }
 
-/** The change of a row of a dry run, if there is one. */
 export function plannedChange(row: RowResult<string>): readonly PlannedChange[] {
   const { status, remote_user: user, app_code, size_allowance: size, size_allowance_before: before } = row;
   const change = changeInWords(before, size);

@@ -30,7 +30,6 @@ export interface ChangedLicense extends License {
   readonly before: FieldsBefore;
   readonly after?: EditedFields;
   readonly status: string;
-  /** Of a dry run. */
   readonly planned?: PlannedChange | undefined;
 }
 
@@ -67,7 +66,6 @@ export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(lice
 
 const maxNamed = 20;
 
-/** The first names, and how many more there are. */
 export function firstOf(names: readonly string[], most = maxNamed): string {
   return names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
 }
@@ -100,7 +98,6 @@ export const searchOptions = {
 /** Advice where a part of a key finds nothing; it names no key that was typed. */
 export const partOfKey = `A part of a key needs a star: ${commandLine('license list', [], { code: '*2FCA2' })}`;
 
-/** Tests of users and keys by the values. */
 export function searchFor(match: readonly string[] | undefined, code: readonly string[] = []) {
   const codes = code.map(phoneCode);
   return {

@@ -7,7 +7,6 @@ import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
 const idsLevel = messageParameters.message_ids.level;
 
-/** Ids that are named one by one. */
 const mostNamed = 20;
 
 /**

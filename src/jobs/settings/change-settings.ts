@@ -5,7 +5,6 @@ import type { Assignment } from '../../schema/field.ts';
 import { settingField, valueName } from '../../schema/setting-text.ts';
 import { identitySettings, levelRules, unifiedSettingsLevel } from '../../schema/settings.ts';
 
-/** A setting as it was sent. */
 type SettingRow = ReturnType<typeof rowOf>;
 
 /**

@@ -1,4 +1,3 @@
-/** What long work says on stderr. */
 export interface WorkMessages {
   /** Lines to stderr that are part of the run, such as a plan or what it waits for; `--quiet` drops them. */
   say(text: string): void;

@@ -97,7 +97,6 @@ function rowOf({ topic, id, messages, first, last }: PageConversation): string {
 
 const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
 
-/** A text as HTML that shows it. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&${entities[sign] ?? ''};`);
 }

@@ -9,7 +9,6 @@ export interface PageForm extends Formatter {
   readonly conversations: ReadonlyMap<string, PageConversation>;
 }
 
-/** Messages as one HTML page. */
 export function page(head: PageHead): PageForm {
   const conversations = new Map<string, PageConversation>();
   let before: ShownMessage | undefined;

@@ -4,7 +4,6 @@ import { emojiOf } from './html-text.ts';
 import { droppedTags, sourceAttributes } from './message-parts.ts';
 
 export interface LinkTargets {
-  /** The address of the server. */
   readonly site: string;
   /** Makes a relative link absolute. */
   readonly resolve: (link: string) => string;

@@ -110,7 +110,6 @@ export function readHeaderLines(text: string, source: string): Headers {
   return Object.fromEntries(headers);
 }
 
-/** Reads stored headers. */
 export function headersIn(stored: unknown): Headers | undefined {
   if (!isObject(stored)) return undefined;
   return Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, new Secret(String(value))]));

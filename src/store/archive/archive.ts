@@ -73,7 +73,6 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   return { folder, head: read?.manifest ?? unknown, parts, changes, files, problems };
 }
 
-/** What is wrong with the lists, and with the names of files. */
 export function problemsOfLists(lists: Lists, names: readonly string[], manifest: Manifest | undefined) {
   const { state } = manifest ?? { state: noState };
   const problems: ArchiveProblem[] = [];

@@ -49,7 +49,6 @@ export function partFileName(form: ArchiveForm, part: number): string {
   return `${form}-${String(part).padStart(6, '0')}.ndjson`;
 }
 
-/** The number in the name of a part's file; undefined for any other name. */
 export function partNumberIn(name: string): number | undefined {
   const number = /^(?:rendered|source)-(\d{6,})\.ndjson$/.exec(name)?.[1];
   return number === undefined ? undefined : Number(number);

@@ -140,7 +140,6 @@ export async function openFile(path: string, flags = constants.O_RDONLY, forLink
   throw irregular('Move it away, or name another file.');
 }
 
-/** From `start` on. */
 export async function readFile(path: string, start = 0): Promise<Buffer> {
   return withFile(openFile(path), async (file) => {
     if (start === 0) return file.readFile();

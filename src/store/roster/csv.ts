@@ -114,7 +114,6 @@ interface CsvShape {
   readonly delimiter: string;
   /** That of the first record. */
   readonly line: number;
-  /** So many records are read. */
   readonly limit?: number;
 }
 
