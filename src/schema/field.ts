@@ -271,6 +271,6 @@ export function collect<I, T>(items: readonly I[], read: (item: I, index: number
   const hints = new Set(problems.flatMap(({ details }) => details.hint ?? []));
   throw usage(
     problems.map(({ message }) => message),
-    [...hints].join(' ') || undefined,
+    [...hints].join('\n') || undefined,
   );
 }

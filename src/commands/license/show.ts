@@ -82,7 +82,7 @@ export function severalFailure(users: readonly (readonly License[])[]): Failure 
   const [count, have] = [quantity(doubled.length, 'user'), doubled.length === 1 ? 'has' : 'have'];
   const message = `${count} for whom this run created a license ${have} several: ${firstOf(named.sort())}`;
   const hint =
-    'Find the keys with chatelaine license audit. To retire all but one of a user: chatelaine license retire CODE…';
+    'Find the keys: chatelaine license audit\nTo retire all but one of a user: chatelaine license retire CODE…';
   return new Failure('several', message, { hint, retryable: false });
 }
 

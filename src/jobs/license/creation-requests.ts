@@ -205,4 +205,4 @@ function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {
 }
 
 const sayWhy =
-  'Check how this server lists licenses: chatelaine license list. If it shows them late, give a longer --settle.';
+  'Give a longer --settle if this server lists licenses late. Check how it lists them: chatelaine license list';

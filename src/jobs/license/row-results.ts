@@ -143,7 +143,7 @@ export class RowOutcomes {
     const final = this.#unmet.filter(([, { details }]) => details.retryable === false);
     const retryable = stopped !== undefined || this.#left > 0 || final.length < this.#unmet.length;
     const again = retryable && `Run the same command again, which plans again: ${this.#run.again}`;
-    const hint = [again, final[0]?.[1].details.hint].filter(Boolean).join('. ') || undefined;
+    const hint = [again, final[0]?.[1].details.hint].filter(Boolean).join('\n') || undefined;
     const details = { hint, retryable };
     if (!stopped) return new Failure(kind, message, details);
     return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);

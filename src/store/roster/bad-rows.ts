@@ -48,7 +48,7 @@ export function badRowsOf(file: string, unit: 'line' | 'row') {
       ([rule, lines]) => `${file}: ${lines.length === 1 ? unit : `${unit}s`} ${ranges(lines)}: ${rule}`,
     );
     const hints = new Set(named.flatMap(({ hint }) => hint ?? []));
-    return usage([...first, ...others, ...more], [...hints].join(' ') || undefined);
+    return usage([...first, ...others, ...more], [...hints].join('\n') || undefined);
   };
   return {
     unit,

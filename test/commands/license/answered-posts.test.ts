@@ -378,5 +378,5 @@ test('the one row of a roster whose license no list shows: the same command goes
     made: 1,
     retryable: true,
   });
-  expect(error?.hint).toMatch(/^Run the same command again, which plans again: .* later, with a longer --settle/);
+  expect(error?.hint).toMatch(/^Run the same command again, which plans again: chatelaine .*\nRun the .* later, with a/);
 });

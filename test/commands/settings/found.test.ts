@@ -32,11 +32,12 @@ describe('an unknown name', () => {
     ['password', 'Did you mean old_password or new_password?'],
     ['color_sheme', 'Did you mean color_scheme?'],
     ['xyzzy', 'The names: chatelaine settings list'],
+    ['xyzzy=1 color_sheme', 'The names: chatelaine settings list\nDid you mean color_scheme?'],
   ])('%s: %s', async (name, hint) => {
-    for (const line of [`settings set ${name}=1 -o json`, `settings describe ${name} -o json`]) {
+    for (const line of [`set ${name}=1`, ...(name.includes(' ') ? [] : [`describe ${name}`])]) {
       const service = fakeService();
 
-      const { exitCode, error } = await run(service, line);
+      const { exitCode, error } = await run(service, `settings ${line} -o json`);
 
       expect({ exitCode, hint: error?.hint, sent: service.seen }).toEqual({ exitCode: 2, hint, sent: [] });
     }
