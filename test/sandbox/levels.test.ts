@@ -16,6 +16,13 @@ test.each<[level: number, request: string, place: string, below: unknown, from: 
   [27, 'GET /server_settings', 'zulip_version', '3.0', '3.4'],
   [36, '429 GET /users/me', 'code', undefined, 'RATE_LIMIT_HIT'],
   [63, 'PATCH /settings/display?default_language=de', 'msg', 'default_language is not valid JSON', ''],
+  [
+    63,
+    'PATCH /settings/display?default_language=5',
+    'msg',
+    'default_language is not a string',
+    'Invalid default_language',
+  ],
   [63, 'PATCH /settings/notifications?notification_sound=up', 'msg', 'notification_sound is not valid JSON', ''],
   [64, 'PATCH /settings/display?emojiset=text', 'msg', 'emojiset is not valid JSON', ''],
   [64, 'PATCH /settings/display?timezone=UTC', 'msg', 'timezone is not valid JSON', ''],

@@ -241,3 +241,32 @@ test('a limited history hides all but the newest messages, and found_newest is w
 function term(operator: string, operand: string) {
   return { operator, operand };
 }
+
+test('an address of an attached file is for who can read a message that names it, and good for a minute', async () => {
+  const { chat, clock, sandbox } = await started();
+  const file =
+    sandbox.state.messages().flatMap(({ content }) => /\/user_uploads\/2\/bud[^)]*/.exec(content) ?? [])[0] ?? '';
+  const { body } = await chat('GET', file);
+  const { url } = body as { readonly url: string };
+  const fetched = async () => (await fetch(`${sandbox.chat.site}${url}`)).status;
+
+  expect((await chat('GET', file, { as: 'priya' })).status).toBe(403);
+  expect((await chat('GET', '/user_uploads/2/nosuch.pdf')).status).toBe(404);
+  expect(url).toMatch(/^\/user_uploads\/temporary\/[\w-]+:\d+:[\w-]{20}\/bud/);
+  clock.advance(60_000 - (clock.now() % 1000));
+  expect(await fetched()).toBe(200);
+  clock.advance(1);
+  expect(await fetched()).toBe(403);
+});
+
+test.each([
+  ['mara', 1439, 200],
+  ['priya', 1439, 400],
+  ['mara', 1439_000, 400],
+  ['mara', 1020, 400],
+])('one message to %s, where earlier ones than 1021 are hidden: %i: %i', async (as, id, status) => {
+  const { chat, sandbox } = await started();
+  sandbox.state.organize({ first_visible_message_id: 1021 });
+
+  expect((await chat('GET', `/messages/${id}`, { as })).status).toBe(status);
+});

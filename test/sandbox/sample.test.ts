@@ -29,6 +29,45 @@ test('the data are those of the last release: people write scripts and slides wi
   });
 });
 
+test('what the API shows of them is that of the last release, to each kind of account', async () => {
+  const { chat, licensing, sandbox } = await started();
+  const shown = async (call: typeof chat, path: string, as: string): Promise<string> => {
+    const { status, body } = await call('GET', path, { as });
+    const text = JSON.stringify([status, body]).replaceAll(sandbox.chat.site, 'SITE');
+    return createHash('sha256').update(text).digest('hex').slice(0, 8);
+  };
+  const sums: Record<string, string> = {};
+  for (const path of [
+    '/users',
+    '/users/me',
+    '/users/me/subscriptions',
+    '/streams',
+    '/users/me/1/topics',
+    '/messages',
+  ]) {
+    const asked = path === '/messages' ? `${path}?anchor=0&num_before=0&num_after=900` : path;
+    const people = ['mara', 'tomas', 'priya', 'release-bot'];
+    sums[path] = (await Promise.all(people.map((as) => shown(chat, asked, as)))).join(' ');
+  }
+  for (const path of ['/server_settings', '/navigation_views', '/saved_snippets'])
+    sums[path] = await shown(chat, path, 'mara');
+  sums['/license/'] = await shown(licensing, '/license/', 'mara');
+
+  // Whoever changes an answer on purpose writes the new sum here.
+  expect(sums).toEqual({
+    '/users': 'e1cdfc2b ad056ec7 7edd86a5 ad056ec7',
+    '/users/me': '162e3663 30cef112 6a1a6c9e 712e2882',
+    '/users/me/subscriptions': 'afc8ee3b 3b518e8f 32a9ae36 ceb7d840',
+    '/streams': 'f25a4935 c1ba120b 0acb375d ea4d0f2b',
+    '/users/me/1/topics': 'c5ba83ad c5ba83ad c5ba83ad c5ba83ad',
+    '/messages': 'd6be0861 774e2268 3cf5a4e5 a3677e0d',
+    '/server_settings': '57c8086c',
+    '/navigation_views': '219704f9',
+    '/saved_snippets': '1b1aa90a',
+    '/license/': '9d67341b',
+  });
+});
+
 test('keys have the form that each service asks for, and say that they are no secrets', async () => {
   const { sandbox } = await started();
 

@@ -39,6 +39,18 @@ test.each([
   expect(running.sandbox.state.topic('general', 'calibration log')).toHaveLength(left);
 });
 
+test.each([
+  [146, success()],
+  [211, success({ complete: false })],
+])('level %i: the last message goes as the time is up: %j', async (featureLevel, body) => {
+  const running = await started({ featureLevel, deleteBatches: 4 });
+  for (let more = 320; more < 400; more += 1)
+    running.sandbox.state.post({ channel: 'general', topic: 'calibration log', content: 'x' });
+
+  expect((await remove(running, 1, 'calibration log')).body).toEqual(body);
+  expect(running.sandbox.state.topic('general', 'calibration log')).toEqual([]);
+});
+
 test('the name is compared without regard to case, whole and untrimmed', async () => {
   const running = await started();
   const count = () => running.sandbox.state.messages().length;

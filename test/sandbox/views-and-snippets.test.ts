@@ -77,10 +77,27 @@ test('snippets are listed and deleted by their owner alone, once', async () => {
   expect(sandbox.state.snippets().map(({ id }) => id)).toEqual([1, 2, 4]);
 });
 
+test('a saved snippet has the text stripped, the time of now, and a number that no other has had', async () => {
+  const { chat, clock } = await started();
+  const form = { title: ' Hours ', content: ' 9 to 5\n' };
+
+  const created = await chat('POST', '/saved_snippets', { as: 'priya', form });
+  expect(created.body).toEqual({ ...success.body, saved_snippet_id: 5 });
+  expect((await chat('GET', '/saved_snippets', { as: 'priya' })).body).toEqual({
+    ...success.body,
+    saved_snippets: [{ id: 5, title: 'Hours', content: '9 to 5', date_created: Math.floor(clock.now() / 1000) }],
+  });
+  await chat('DELETE', '/saved_snippets/5', { as: 'priya' });
+  expect((await chat('POST', '/saved_snippets', { form })).body).toMatchObject({ saved_snippet_id: 6 });
+});
+
 test.each([
-  [296, 404],
-  [297, 200],
-])('level %i answers a list of saved snippets with %i', async (featureLevel, status) => {
-  const { chat } = await started({ featureLevel });
-  expect(await chat('GET', '/saved_snippets')).toMatchObject({ status });
+  [{ title: ' ', content: 'x' }, 'title cannot be blank'],
+  [{ title: 'x'.repeat(61), content: 'x' }, 'title is too long (limit: 60 characters)'],
+  [{ title: 'x', content: 'x'.repeat(10_001) }, 'content is too long (limit: 10000 characters)'],
+  [{ title: '😀'.repeat(60), content: 'x'.repeat(10_000) }, ''],
+])('a saved snippet %j: %s', async (form, msg) => {
+  const { chat } = await started();
+
+  expect((await chat('POST', '/saved_snippets', { form })).body).toMatchObject({ msg });
 });
