@@ -131,8 +131,9 @@ export class ApplicationLookups {
       const nobody = await this.#askNobody();
       this.isByList ||= nobody.rows.length > 0;
       if (this.isByList) return undefined;
-      // A sign of further rows says nothing if the response for nobody has it too.
-      if (isIncomplete && (!nobody.gap || last?.hasMore)) return { shows: 'incomplete', failure: gap, sentAt };
+      // A sign of further rows that cannot be followed says nothing if the response for nobody has it too.
+      const isAlways = nobody.gap && last && last.place === 1 && !last.hasMore;
+      if (isIncomplete && !isAlways) return { shows: 'incomplete', failure: gap, sentAt };
     }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];

@@ -16,7 +16,7 @@ interface ServerHabits {
   /** How the filter finds names. */
   readonly finds?: (name: string, asked: string) => boolean;
   /** The response for these rows; the rows alone without it. */
-  readonly shape?: (rows: readonly Row[], isFiltered: boolean, asked: string) => unknown;
+  readonly shape?: (rows: readonly Row[], isFiltered: boolean, asked: string, page: string) => unknown;
   /** How many rows a filtered response has at most. */
   readonly cap?: number;
   /** How many rows any response has at most. */
@@ -48,6 +48,7 @@ async function serve(rows: readonly Row[], habits: ServerHabits = {}) {
       found.slice(0, Math.min(listCap, asked === null ? Infinity : cap)),
       asked !== null,
       asked ?? '',
+      searchParams.get('page') ?? '1',
     );
     if (answer === 404) return { status: 404, body: '{"detail":"Not found."}' };
     return { body: JSON.stringify(answer) };
@@ -325,9 +326,26 @@ describe('an empty response of the filter, on servers with other lists', () => {
     await expect(lookUp('new', 'given', named(['ada']), { shape })).rejects.toMatchObject({ name: 'Failure' });
   });
 
-  test('has_more is no sign that is always there', async () => {
-    const shape: Shape = (rows) => ({ has_more: true, data: rows });
+  test.each<[string, object]>([
+    ['has_more', { has_more: true }],
+    ['the number of the next page', { next_page: 2 }],
+    ['the path of the next page', { next: '/v1/license/page/2' }],
+  ])('%s is no sign that is always there', async (_what, sign) => {
+    const shape: Shape = (rows) => ({ ...sign, data: rows });
     expect(await lookUp('new', 'given', named(['ada']), { shape })).toMatchObject({ shows: 'incomplete' });
+  });
+
+  test.each([
+    ['cy', { shows: 'licenses', users: ['cy'] }],
+    ['eve', { shows: 'incomplete' }],
+    ['new', { shows: 'incomplete' }],
+  ])('a server that filters the rows of each page says nothing of %s by a page without rows', async (user, found) => {
+    const rows = named(['ada', 'bob', 'cy', 'dan', 'eve']);
+    const shape: Shape = (some, _isFiltered, asked, page) => ({
+      results: some.filter((row) => Math.ceil((rows.indexOf(row) + 1) / 2) === Number(page)),
+      next: page === '1' ? `?remote_user=${asked}&page=2` : page === '2' ? `?remote_user=${asked}&page=3` : null,
+    });
+    expect(await lookUp(user, 'given', rows, { shape })).toMatchObject(found);
   });
 
   test('a sign of more that nobody has makes the response incomplete', async () => {
