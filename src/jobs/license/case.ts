@@ -92,6 +92,11 @@ export function answeredLicense(one: Case): License | undefined {
   return answer?.license_is === 'as asked' ? answer.license : undefined;
 }
 
+/** The license of that answer, by its key where the list shows it. */
+export function madeBy({ key_end }: OpenWrite, licenses: readonly License[]): License | undefined {
+  return licenses.find(({ key }) => key_end !== undefined && key?.endsWith(key_end)) ?? licenses[0];
+}
+
 /** How many licenses of the exact name a lookup shows. */
 export function countIn(result: SeenUser['result'] | undefined): number {
   return result?.shows === 'licenses' ? result.licenses.length : 0;

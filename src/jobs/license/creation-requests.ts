@@ -10,7 +10,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type AskedWrite, type OpenFirst } from '../../store/record/writes.ts';
 import { limiter } from '../../core/batch.ts';
 import { performLookup, see } from './case-lookups.ts';
-import { answerOf, posted, type Case } from './case.ts';
+import { answerOf, madeBy, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { completeHistory } from './history.ts';
@@ -103,9 +103,16 @@ export class CreationRequests {
     }
   }
 
+  /** The list tells its name; the filter, on which all others rely, has to show one more of it than before. */
   async #lookFor(open: OpenFirst, app_code: number): Promise<License | undefined> {
-    for await (const license of this.#ports.licensing(app_code).list({ app_code }, 'part'))
-      if (open.isOf({ app_code, remote_user: textOf(license, 'remote_user') ?? '' })) return license;
+    const { licensing, lookups } = this.#ports;
+    for await (const license of licensing(app_code).list({ app_code }, 'part')) {
+      const remote_user = textOf(license, 'remote_user') ?? '';
+      if (!open.isOf({ app_code, remote_user })) continue;
+      const found = await lookups.of(app_code).lookUp(remote_user, 'given');
+      const licenses = found.shows === 'licenses' ? found.licenses : [];
+      return licenses.length > open.licenses ? madeBy(open, licenses) : undefined;
+    }
     return undefined;
   }
 

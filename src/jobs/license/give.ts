@@ -8,7 +8,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type PendingWrite, type UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { performLookup } from './case-lookups.ts';
-import { answerOf, countIn, locked, type Case, type End, type Step } from './case.ts';
+import { answerOf, countIn, locked, madeBy, type Case, type End, type Step } from './case.ts';
 import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
@@ -186,7 +186,7 @@ export class Giving {
     }
     if (!open || sent) return;
     places.pending.end(open.id, { is: 'shown' });
-    const shown = licenses.find(({ key }) => open.key_end !== undefined && key?.endsWith(open.key_end)) ?? licenses[0];
+    const shown = madeBy(open, licenses);
     if (shown) await completeHistory(open, asked, shown, history);
   }
 

@@ -193,7 +193,8 @@ export function openFirstsIn(records: readonly RunRecord[], now: Milliseconds) {
   return writes.flatMap((write) => {
     const open = openOf(write);
     const [user] = write.users;
-    return open && user && open.answered > now - day ? [{ ...open, app_code: write.asked.app_code, user }] : [];
+    const { app_code, licenses = 0 } = write.asked;
+    return open && user && open.answered > now - day ? [{ ...open, app_code, licenses, user }] : [];
   });
 }
 

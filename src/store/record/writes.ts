@@ -91,5 +91,7 @@ export interface OpenWrite extends WritingRun {
 
 export interface OpenFirst extends OpenWrite {
   readonly app_code?: number | undefined;
+  /** How many licenses the user had before. */
+  readonly licenses: number;
   readonly isOf: (user: UserName) => boolean;
 }
