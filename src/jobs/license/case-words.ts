@@ -6,7 +6,7 @@ import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import type { OpenWrite } from '../../store/record/writes.ts';
-import { answerOf, type Case, type Unmet, type Why } from './case.ts';
+import { answerOf, type Case, type Rules, type Unmet, type Why } from './case.ts';
 import type { LicenseUser } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
 
@@ -56,7 +56,7 @@ export function storedInWords({ remote_user }: LicenseUser, name: string): strin
 }
 
 /** What a case ends with that has no license as it was asked for, as the failure of a run that is about it alone. */
-export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
+export function failureOf(one: Case, { outcome, why }: Unmet, wants: Rules['wants'] = 'one license'): Failure {
   const { asked } = one;
   const cause = 'failure' in why ? why.failure : undefined;
   // The words of an open answer name what was answered.
@@ -65,7 +65,9 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
     const [isOpen, isAnswered] = [why.is === 'open', answerOf(one) !== undefined];
     const isFinal = isOpen || (isAnswered && why.is !== 'stopped' && why.is !== 'unread');
     const isThere = why.is === 'not shown' && why.key?.is === 'as asked';
-    const hint = isThere ? lateHint : isOpen || isAnswered ? sendAgainHint(asked) : whereToLook(asked);
+    // Each `license create` makes one more.
+    const isSafe = wants === 'one license' && (isOpen || isAnswered);
+    const hint = !isSafe ? whereToLook(asked) : isThere ? lateHint : sendAgainHint(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
     return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
       hint,

@@ -12,11 +12,11 @@ import type { LicenseHistory } from './history.ts';
 
 /** The result of a case, and its failure: a license that is met, and whose key cannot be printed, has one too. */
 export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
-  const { lookups, placesOf, history, warn } = ports;
+  const { lookups, placesOf, history, rules, warn } = ports;
   const { asked } = one;
   const [answered, own] = [answerOf(one)?.license, answeredLicense(one)];
   const unmet = unmetOf(end, own);
-  let failure = unmet && failureOf(one, unmet);
+  let failure = unmet && failureOf(one, unmet, rules.wants);
   let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
   let warning = unmet ? undefined : warningOf(one, end);
   const places = placesOf(asked.app_code);

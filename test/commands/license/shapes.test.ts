@@ -364,6 +364,6 @@ describe('no license in the answer to POST: one list finds it', () => {
       code: 'unknown',
       retryable: false,
     });
-    expect(error?.hint).toContain('request another one with --send-again ada');
+    expect(error?.hint).toMatch(/^Check before you create again: chatelaine license list /);
   });
 });
