@@ -93,16 +93,6 @@ export class PendingWrites {
     recording.catch(() => undefined);
   }
 
-  /** Where other runs cannot be seen any more, what this run knows. */
-  async load(): Promise<ServerLoad> {
-    try {
-      return await this.#store.load();
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      return { n: this.run.underWay + this.#all.size, settle: this.#world.settle };
-    }
-  }
-
   /** Waits where the run has to be quiet, so that it is known what became of writes that ran out of time. */
   async ready(): Promise<void> {
     const first = Math.min(...[...this.#all].filter(isLate).map(({ ended }) => ended));
@@ -179,7 +169,7 @@ export class PendingWrites {
 
   /** Looks for all whose time has come, at once: they may share one list. */
   async #lookAll(): Promise<void> {
-    this.count(await this.load());
+    this.count(await this.#store.load());
     const now = this.#world.elapsed();
     const wanted = [...this.#all].filter((one) => this.#lookupOf(one) <= now);
     const looks = wanted.map(async (one) => ({ one, due: this.#dueOf(one), sight: await one.look() }));

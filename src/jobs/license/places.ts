@@ -111,7 +111,7 @@ export class Places {
           return { id, value, lost: undefined };
         }
         this.#unsettled += 1;
-        const load = await pending.load();
+        const load = await this.store.load();
         ended({ is: 'no answer', n: load.n });
         return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, ...load } };
       } catch (cause) {
