@@ -1,5 +1,6 @@
 import { pageSize } from '../../schema/messages.ts';
 import { Failure } from '../../core/failure.ts';
+import { TransportError } from '../http/transport-error.ts';
 import type { RawMessage, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
 
 export interface Walk {
@@ -72,12 +73,12 @@ function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: E
 
 /** Ends at the flag of the direction: servers below level 155 repeat the anchor (docs/apis.md, Paging). */
 async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): AsyncGenerator<MessagePage> {
-  const { isWanted = () => true, isEnd = () => false, page: largest = pageSize } = walk;
+  const { isWanted = () => true, isEnd = () => false } = walk;
   const isUp = end === 'found_newest';
   // Servers below level 155 give the anchor all the same.
   const isAfterAnchor = isUp && query.include_anchor === false && /^\d+$/.test(walk.anchor);
   const start = isAfterAnchor ? Number(walk.anchor) : isUp ? -Infinity : Infinity;
-  let [anchor, edge, inclusion] = [walk.anchor, start, {}];
+  let [anchor, edge, inclusion, largest] = [walk.anchor, start, {}, walk.page ?? pageSize];
   /** Upward the anchor is requested too: if it is missing, the plan may have hidden what follows it. */
   const following = { include_anchor: isUp && query.include_anchor !== false ? undefined : false };
   let isLimited = false;
@@ -85,7 +86,10 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
     // Of a small page all messages may be unwanted ones.
     const size = walk.isWanted ? largest : Math.min(largest, left);
     const around = isUp ? { num_before: 0, num_after: size } : { num_before: size, num_after: 0 };
-    const page = await chat.messages({ ...query, ...around, anchor, ...inclusion });
+    const failed = (cause: unknown): undefined => unlessTooLarge(cause, size);
+    const page = await chat.messages({ ...query, ...around, anchor, ...inclusion }).catch(failed);
+    largest = page ? largest : size >> 1;
+    if (!page) continue;
     isLimited ||= page.history_limited;
     // The server cut hidden messages from this page after its limit: only a page from message 1 on is whole.
     if (isUp && page.history_limited && (anchor === 'oldest' || anchor === '0')) {
@@ -110,6 +114,12 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
     anchor = String(last.id);
     inclusion = following;
   }
+}
+
+/** @throws the failure of a page of that size, unless it has fewer bytes with fewer messages */
+function unlessTooLarge(failure: unknown, size: number): undefined {
+  const cause = failure instanceof Failure ? failure.cause : undefined;
+  if (size === 1 || !(cause instanceof TransportError) || cause.reason !== 'body too large') throw failure;
 }
 
 /** Whether a message that a page lacked is there again, or the plan hides some now; else it was deleted or moved. */

@@ -100,7 +100,7 @@ const causes = {
   'body too large': {
     ...unusable,
     says: 'the response of {host} is larger than 64 MiB',
-    hint: 'Check the URL of the profile. A licensing server with so many licenses must list them in pages.',
+    hint: 'Check the URL of the profile. Request fewer messages at once; so many licenses a server must list in pages.',
   },
   'file too large': { ...unusable, kind: 'rejected', says: 'it is larger than {detail} bytes' },
 } as const satisfies Record<string, Cause>;

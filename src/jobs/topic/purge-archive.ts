@@ -161,15 +161,8 @@ export class PurgeArchive {
     this.#archive.mark({ complete: true });
     await this.#keepFiles();
     await readWhole(folder);
-    const of = { site, account, stream_id: channel.stream_id, channel: channel.name };
-    await this.#archive.recordPurge({
-      purge: 1,
-      begun: this.#time(),
-      ...of,
-      topic_name,
-      spellings,
-      messages: ids.length,
-    });
+    const of = { site, account, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings };
+    await this.#archive.recordPurge({ purge: 1, begun: this.#time(), ...of, messages: ids.length });
     const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
     if (ids.length > 0) say(`topic '${label}' is archived and verified; ${reading}`);
   }
@@ -177,9 +170,7 @@ export class PurgeArchive {
   /** The source last. */
   async #recordEdited(messages: readonly RawMessage[]): Promise<void> {
     const seen = this.#time();
-    const edited = (message: RawMessage): ArchiveChange => {
-      return { id: message.id, change: 'edited', seen, message: message.parse() };
-    };
+    const edited = (one: RawMessage): ArchiveChange => ({ id: one.id, change: 'edited', seen, message: one.parse() });
     await this.#archive.record(messages.map(edited));
   }
 

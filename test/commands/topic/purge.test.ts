@@ -554,6 +554,21 @@ describe('what is said', () => {
   );
 });
 
+test('a page that is too large is requested with fewer messages', async () => {
+  const long = topicOf(
+    'lunch',
+    Array.from({ length: 40 }, (_, at) => at + 1),
+  ).map((one) => ({
+    ...one,
+    content: 'long '.repeat(200),
+  }));
+  const { server, root, unarchived } = await watched({ messages: long });
+
+  const { exitCode } = await server.run(`${line} --archive ${root}`, { bodyLimit: 20_000 });
+
+  expect({ exitCode, left: server.messages.length, unarchived }).toEqual({ exitCode: 0, left: 0, unarchived: [] });
+});
+
 describe('attached files', () => {
   const words = 'topic delete general safe --confirm safe -o json';
   const withFile = async () => {
