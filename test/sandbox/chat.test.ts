@@ -148,3 +148,13 @@ test('server_settings counts against no allowance', async () => {
   expect(statuses).toEqual([200, 200, 200]);
   expect((await chat('GET', '/server_settings')).headers).not.toHaveProperty('x-ratelimit-limit');
 });
+
+test('a body of more than 25 MiB is refused by the proxy', async () => {
+  const { chat } = await started();
+  const bytes = 25 * 1024 * 1024;
+  const send = (length: number) => chat('POST', '/users', { json: 'x'.repeat(length - 2) });
+
+  expect(await send(bytes)).toMatchObject({ status: 405 });
+  const page = '<html><head><title>413 Request Entity Too Large</title></head><body></body></html>';
+  expect(await send(bytes + 1)).toMatchObject({ status: 413, body: page });
+});

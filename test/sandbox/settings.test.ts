@@ -138,3 +138,67 @@ test('of target_users the settings are changed, and the own ones are not', async
 
   expect([8, 10].map((id) => stored(running, id)?.settings['enter_sends'])).toEqual([undefined, true]);
 });
+
+test.each<[rules: Parameters<Running['sandbox']['state']['organize']>[0], form: Record<string, string>, msg: string]>([
+  [
+    { email_domains: ['harbour.example'] },
+    { email: 't+x@harbour.example' },
+    'Email addresses containing + are not allowed.',
+  ],
+  [{ email_domains: ['harbour.example'] }, { email: 't@other.example' }, 'Outside your domain.'],
+  [{ email_domains: ['harbour.example'] }, { email: 't@HARBOUR.example' }, ''],
+  [{}, { email: 't+x@other.example' }, ''],
+  [{}, { email: 't@mailinator.com' }, 'Please use your real email address.'],
+  [{}, { email: 'oskar@harbour.example' }, 'Account has been deactivated.'],
+  [
+    { email_changes_disabled: true },
+    { email: 't@x.example' },
+    'Email address changes are disabled in this organization.',
+  ],
+  [{ passwords_in_ldap: true }, { new_password: 'quite-good-9' }, 'Your Zulip password is managed in LDAP'],
+  [{ unique_names: true }, { full_name: 'mara LINDQVIST' }, 'Unique names required in this organization.'],
+  [{ unique_names: true }, { full_name: 'TOMÁS Ferreira' }, ''],
+  [{}, { full_name: 'Mara Lindqvist' }, ''],
+  [{}, { full_name: 'x'.repeat(101) }, 'Name too long!'],
+  [{}, { full_name: 'x'.repeat(100) }, ''],
+  [{}, { full_name: 'x|12' }, 'Invalid format!'],
+])('where the organization has %j, %j answers "%s"', async (rules, form, msg) => {
+  const { chat, sandbox } = await started();
+  sandbox.state.organize(rules);
+
+  expect((await chat('PATCH', '/settings', { as: 'tomas', form })).body).toMatchObject({ msg });
+});
+
+test('after five wrong passwords the right one is refused for half an hour; addresses change twice an hour', async () => {
+  const { chat, clock } = await started();
+  const change = async (form: Record<string, string>) => (await chat('PATCH', '/settings', { as: 'tomas', form })).body;
+  const right = { old_password: 'sandbox-password-of-tomas', new_password: 'quite-good-9' };
+  for (let attempt = 0; attempt < 5; attempt += 1)
+    expect(await change({ ...right, old_password: 'x' })).toMatchObject({ msg: 'Wrong password!' });
+
+  const msg = "You're making too many attempts! Try again in 1800 seconds.";
+  expect(await change(right)).toMatchObject({ msg });
+  clock.advance(1_800_000);
+  expect(await change(right)).toMatchObject({ msg: '' });
+
+  expect(await change({ email: '1@x.example' })).toMatchObject({ msg: '' });
+  expect(await change({ email: '2@x.example' })).toMatchObject({ msg: '' });
+  expect(await change({ email: '3@x.example' })).toMatchObject({ code: 'RATE_LIMIT_HIT', 'retry-after': 3600 });
+});
+
+test.each([
+  ['1', [true, true, true]],
+  ['2', [true, true, false]],
+  ['3', [true, false, false]],
+  ['4', [false, false, false]],
+  ['5', [true, false, false]],
+])('an address of visibility %s is shown to an administrator, a member, a guest: %j', async (visibility, shown) => {
+  const { chat } = await started();
+  await chat('PATCH', '/settings', { as: 'tomas', form: { email_address_visibility: visibility } });
+  const seen = ['mara', 'ines', 'priya'].map(async (as) => {
+    const { members } = (await chat('GET', '/users', { as })).body as { members: Record<string, unknown>[] };
+    return members.find(({ user_id }) => user_id === 9)?.['delivery_email'] === 'tomas@harbour.example';
+  });
+
+  expect(await Promise.all(seen)).toEqual(shown);
+});
