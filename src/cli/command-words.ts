@@ -81,7 +81,6 @@ function unknownCommand(word: string, known: readonly string[], noun?: string): 
   const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
   const hint =
     otherWays.get(noun === undefined ? word : `${noun} ${word}`) ??
-    (noun === undefined ? undefined : inApp(noun, word)) ??
     (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
@@ -99,13 +98,6 @@ function meantBy(word: string, known: readonly string[], noun: string | undefine
   const same = ending(word).slice(0, 3);
   const other = verbs.flatMap(ending).slice(0, 5);
   return [same, other].find((names) => names.length > 0) ?? nearest(word, known);
-}
-
-/** What the chat's app can do and this program cannot. */
-function inApp(noun: string, verb: string): string | undefined {
-  const isOfChat = ['channel', 'topic', 'messages', 'view', 'snippet'].includes(noun);
-  if (!isOfChat || !['create', 'move', 'rename', 'send'].includes(verb)) return undefined;
-  return `chatelaine cannot ${verb} ${noun.replace(/s?$/, 's')}: do it in the app.`;
 }
 
 interface LinePlace {

@@ -14,9 +14,6 @@ test.each([
   ['windows', 'docs/install.md in the repository, Windows and macOS'],
   ['whoami', 'auth status'],
   ['search', 'messages fetch --search WORDS'],
-  ['channel create', 'chatelaine cannot create channels: do it in the app'],
-  ['topic rename', 'chatelaine cannot rename topics: do it in the app'],
-  ['messages send', 'chatelaine cannot send messages: do it in the app'],
   ['topic restore', 'archive export'],
 ])('%s names what is meant, or why there is none', async (line, said) => {
   const { exitCode, stderr } = await run(fakeService(), line, { bare: true });
