@@ -1,9 +1,8 @@
-import { usage } from '../core/failure.ts';
 import { textField, type Fields, type Values } from '../schema/field.ts';
 import type { Kind } from '../schema/profile.ts';
 import { profileNamed } from '../store/account/profiles.ts';
 import type { EntryStamp } from '../store/record/history.ts';
-import type { Accounts, Invocation, Terminal } from './context.ts';
+import type { Accounts, Invocation } from './context.ts';
 import { spanOf, spanOptions, type TimeParts } from './typed-time.ts';
 
 export const historyOptions = {
@@ -52,15 +51,4 @@ export function whoOf({ time, origin, ...act }: EntryStamp) {
     (text) => text || null,
   );
   return { time, run, account, computer, command, origin: act.url ?? origin };
-}
-
-export const runArgument = {
-  ...textField('RUN', 'Name of the run, as it printed it (default: the latest that is not undone)'),
-  required: false,
-} as const;
-
-/** A script names the run that it undoes, and answers the question. @throws Failure usage */
-export function refuseUnasked(run: string | undefined, look: string, { options, terminal }: Invocation & Terminal) {
-  if (options.dry_run || terminal.canAsk() || (run !== undefined && options.yes)) return;
-  throw usage('without a terminal RUN and --yes are needed', look);
 }

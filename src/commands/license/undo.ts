@@ -1,15 +1,15 @@
 import { keyOf, sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import type { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
+import { textField } from '../../schema/field.ts';
 import type { UserName } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
-import { refuseUnasked, runArgument } from '../history.ts';
 import { askAbout, isAsAsked, withUndo } from './change-in-plan.ts';
 import { changeOne, openChanging, refuseSecond } from './changed.ts';
 import { trustOption } from './options.ts';
@@ -23,15 +23,17 @@ export default command({
     'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too, and can be undone.',
     'On a terminal the command shows the plan and asks; elsewhere give RUN and --yes.',
   ],
-  args: { run: runArgument },
+  args: { run: textField('RUN', 'Name of the run, as it printed it (default: the latest that is not undone)') },
   options: trustOption,
   examples: ['chatelaine license undo --dry-run'],
 
   dryRun: ['rows', 'requests'],
 
   async *rows({ run: named, trust_list }, context) {
-    const { options, conclude } = context;
-    refuseUnasked(named, 'Find the run with: chatelaine license history', context);
+    const { options, terminal, conclude } = context;
+    // A script names the run that it undoes, and answers the question.
+    if (!options.dry_run && !terminal.canAsk() && (named === undefined || !options.yes))
+      throw usage('without a terminal RUN and --yes are needed', 'Find the run with: chatelaine license history');
     const changes = runToUndo(changesOf(await context.record.past('remote_user')), named);
     const [first] = changes;
     const account = await context.licensingAccount({ row_app_code: first?.app_code_before ?? first?.app_code });
