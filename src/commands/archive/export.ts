@@ -13,6 +13,7 @@ import { countPlaces } from '../../jobs/archive/visibility.ts';
 import {
   besideArchive,
   countOf,
+  documentFormats,
   documentOf,
   formFor,
   headOf,
@@ -22,7 +23,6 @@ import {
 } from '../../jobs/archive/export-document.ts';
 import { writePages } from '../../jobs/archive/write-pages.ts';
 import { idsOf } from '../../jobs/topic/near.ts';
-import { documentFormats } from '../../output/messages/documents.ts';
 import { alternatives, flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';

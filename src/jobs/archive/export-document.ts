@@ -6,10 +6,9 @@ import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
-import { documentForm, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
-import type { Column } from '../../output/presentation.ts';
+import type { Column, Formatter } from '../../output/presentation.ts';
 import { archivesIn, isOfTheRun, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { isFolder } from '../../store/archive/archive-folder.ts';
 import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -36,6 +35,9 @@ export async function readArchives(folder: string, warn: (text: string) => void)
   }
   return archives;
 }
+
+export const documentFormats = ['ndjson', 'csv', 'text', 'html'] as const;
+type DocumentFormat = (typeof documentFormats)[number];
 
 /** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */
 const maxOnOnePage = 5000;
@@ -98,15 +100,21 @@ export interface ExportedForm {
   readonly signal: AbortSignal;
 }
 
+/** The user's choices about a document of csv. */
+interface DocumentOptions {
+  readonly fields?: string;
+  readonly header?: boolean;
+}
+
 export async function* documentOf(
   archives: readonly ChosenArchive[],
   exported: ExportedForm,
   output: DocumentFormat,
   head: PageHead,
-  options: Parameters<typeof documentForm>[2],
+  options: DocumentOptions,
 ): AsyncGenerator<string> {
   if (output !== 'ndjson') {
-    const form = await documentForm(output, head, options, { columns: columnsWith(head.urlOf) });
+    const form = await documentForm(output, head, options);
     const withUrl = (message: JsonObject) => form.row({ ...message, url: head.urlOf(message) });
     yield* rowsOf(archives, exported, output === 'text' ? { ...form, row: withUrl } : form);
     return;
@@ -114,6 +122,21 @@ export async function* documentOf(
   // Byte for byte as they were archived.
   for (const archive of archives)
     for await (const { line } of archivedMessages(archive, exported.form, exported.signal)) yield `${line}\n`;
+}
+
+/** Its module, and with it a library, is loaded only now. */
+async function documentForm(
+  output: Exclude<DocumentFormat, 'ndjson'>,
+  head: PageHead,
+  { fields: names, header = true }: DocumentOptions,
+): Promise<Formatter> {
+  const { links, urlOf } = head;
+  if (output === 'html') return (await import('../../output/messages/page.ts')).page(head);
+  if (output === 'text')
+    return (await import('../../output/messages/conversation.ts')).conversation({ width: 0, color: false, links });
+  const fields = names?.split(',').map((name) => name.trim());
+  const show = { columns: columnsWith(urlOf) };
+  return (await import('../../output/csv.ts')).csv({ show, terminal: false, header, fields });
 }
 
 /** A whole document, also of what comes before a damaged part or an interruption. */

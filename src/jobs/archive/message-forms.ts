@@ -21,8 +21,9 @@ export async function formsOf(
     if (round > 0) messages = await messagesAmong(chat, selection, ids, form);
     const others = await messagesAmong(chat, selection, ids, other);
     // Edits and moves are compared too: two forms of two versions would contradict each other.
-    const isSame = messages.length === others.length && messages.every((one, at) => isSameVersion(one, others[at]));
-    if (isSame) return { [form]: messages, [other]: others };
+    const isSame = (one: RawMessage, at: number): boolean =>
+      versionParts.every((name) => one.read(name) === others[at]?.read(name));
+    if (messages.length === others.length && messages.every(isSame)) return { [form]: messages, [other]: others };
   }
   const what = `messages ${ids[0]} to ${ids.at(-1)} changed each time between fetching HTML and Markdown`;
   throw new Failure('unavailable', what, { hint: 'Run the same command again: it continues.' });
@@ -47,10 +48,6 @@ export async function messagesAmong(
 
 export function markdownOf(form: ArchiveForm | undefined): { readonly apply_markdown?: false } {
   return form === 'source' ? { apply_markdown: false } : {};
-}
-
-function isSameVersion(one: RawMessage, other: RawMessage | undefined): boolean {
-  return versionParts.every((name) => one.read(name) === other?.read(name));
 }
 
 const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'];

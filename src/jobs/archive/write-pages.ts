@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
-import { pageForm } from '../../output/messages/documents.ts';
 import { generator, indexPage, type PageConversation, type PageHead } from '../../output/messages/page-shell.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -40,6 +39,8 @@ export async function writePages(
   await makeSharedFolder(folder);
   // A folder without it is not yet whole.
   await remove(join(folder, 'index.html'));
+  // With it the sanitizer is loaded.
+  const { page: pageForm } = await import('../../output/messages/page.ts');
   const pages = pagesOf(archives);
   const conversations = new Map<string, Iterable<PageConversation>>();
   const files = new Map<string, { readonly from: string; readonly kept: KeptFile }>();
@@ -50,7 +51,7 @@ export async function writePages(
   const fileAt = attached === 'copied' ? copy : besideArchive(folder);
   for (const [index, page] of pages.entries()) {
     const own = headOf(head, archives, fileAt, (id) => placeOf(pages, page, id));
-    const form = await pageForm({ ...own, pages: neighbours(pages, index) });
+    const form = pageForm({ ...own, pages: neighbours(pages, index) });
     await writeTextFile(join(folder, page.file), rowsOf([page], exported, form)).catch((cause: unknown) => {
       throw index > 0 ? incompleteWith(`${index} of ${pages.length} pages are written`, cause) : cause;
     });
