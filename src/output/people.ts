@@ -1,3 +1,4 @@
+import { momentText } from '../core/moment.ts';
 import { asObject, rulesOf, showsMessages } from './columns.ts';
 import type { Presentation } from './presentation.ts';
 
@@ -10,7 +11,8 @@ export async function peopleReader({ show, zoneMark = () => '' }: Presentation):
     const { as: shape, keep } = rulesOf(show, column) ?? {};
     if (shape === 'message' && messageText) return messageText(asObject(row, show) ?? {});
     const moment = keep === 'whole' ? undefined : momentOf(value, shape);
-    return moment && `${localText(moment)}${zoneMark()}`;
+    // As `2026-03-01 13:05`; a formatter would take 10 ms to make.
+    return moment && `${momentText(moment.getTime()).slice(0, 16).replace('T', ' ')}${zoneMark()}`;
   };
 }
 
@@ -22,10 +24,3 @@ function momentOf(value: unknown, shape: string | undefined): Date | undefined {
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
-/** As `2026-03-01 13:05` in the reader's zone, by Date: a formatter takes 10 ms to make. */
-function localText(date: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
