@@ -30,19 +30,17 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
 function ago(text: string, count: number, unit: string, calendar: Calendar): Milliseconds {
   const now = calendar.now();
   const span = unit === 'mo' ? count : unit === 'y' ? count * 12 : undefined;
-  if (span === undefined) return now - durationOf(text, unit === 'w' ? `${count * 7}d` : `${count}${unit}`);
+  if (span === undefined) {
+    const duration = unless(Failure, () => parseDuration(unit === 'w' ? `${count * 7}d` : `${count}${unit}`));
+    if (duration === undefined) throw notMoment(text);
+    return now - duration;
+  }
   if (span > 12_000) throw notMoment(text);
   calendar.checkZone();
   const date = new Date(now);
   const [year, month] = [date.getFullYear(), date.getMonth() - span];
   const day = Math.min(date.getDate(), new Date(year, month + 1, 0).getDate());
   return date.setFullYear(year, month, day);
-}
-
-function durationOf(text: string, duration: string): Milliseconds {
-  const span = unless(Failure, () => parseDuration(duration));
-  if (span === undefined) throw notMoment(text);
-  return span;
 }
 
 /** The date of a day that has begun: the latest of a weekday. Undefined for any other word. */

@@ -94,7 +94,7 @@ export function changes({ show, conclusions = [] }: Presentation): Formatter {
     const line = (cells: readonly string[]): string => `| ${cells.filter((_, index) => filled[index]).join(' | ')} |\n`;
     const table = [columns, columns.map(() => '---'), ...rows].map(line).join('');
     const parts = [
-      ...conclusions.map((text) => `**${escapeMarkdown(text)}**\n`),
+      ...conclusions.map((text) => `**${plain(text).replace(/[\\`*_[\]{}<>#|~&!]/g, '\\$&')}**\n`),
       rows.length === 0 ? 'Nothing changes.\n' : table,
       ...(omitted > 0 ? [`${omitted} more ${omitted === 1 ? 'row is' : 'rows are'} left out.\n`] : []),
     ];
@@ -114,8 +114,4 @@ function cellOf(value: unknown): string {
   const pad = /^[` ]|[` ]$/.test(cut) ? ' ' : '';
   const code = cut.replace(/\\\|/g, '\\\\x7c').replace(/(?<!\\)\|/g, '\\|');
   return `${fence}${pad}${code}${pad}${fence}`;
-}
-
-function escapeMarkdown(text: string): string {
-  return plain(text).replace(/[\\`*_[\]{}<>#|~&!]/g, '\\$&');
 }

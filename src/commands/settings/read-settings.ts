@@ -27,16 +27,10 @@ export default command({
   },
 });
 
+type ShownSetting = Readonly<{ name: string; value: unknown; value_name?: string }>;
+
 /** `color_scheme = dark`. */
-export function settingLine({
-  name,
-  value,
-  value_name,
-}: {
-  name: string;
-  value: unknown;
-  value_name?: string;
-}): string {
+export function settingLine({ name, value, value_name }: ShownSetting): string {
   return `${name} = ${value_name ?? cellText(value)}`;
 }
 

@@ -153,9 +153,6 @@ export class Credentials {
   }
 }
 
-export function credentialFrom(profile: LicensingProfile, secrets: Secrets): LicensingCredential;
-export function credentialFrom(profile: ChatProfile, secrets: Secrets): ChatCredential;
-export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCredential | ChatCredential;
 export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCredential | ChatCredential {
   const { name, key_command: _, ...fields } = profile;
   return { ...fields, profile: name, ...secrets };
