@@ -65,11 +65,11 @@ function redirection(answer: Answer): Creation {
 
 /** The `unknown` failure of an answer that no list confirms, made on demand: a roster has many answers. */
 export function notShown({ license, license_is, status, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
-  // The key itself is data, and printed as that.
+  const end = license?.key === undefined ? 'without a key' : `its key ends with ${license.key.slice(-4)}`;
   const said = {
-    another: `the server returned another license (${license?.key ?? 'without a key'})`,
-    'of several users': `the server gave several users one key (${license?.key ?? ''})`,
-    'as asked': `the server returned ${status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
+    another: `the server returned another license (${end})`,
+    'of several users': `the server gave several users one license (${end})`,
+    'as asked': `the server returned ${status} with a license (${end})`,
     'without a key': 'the server said that it created the license, without returning its key',
   }[license_is];
   const differences = license_is === 'another' && license ? `: ${differencesFrom(asked, license).join(', ')}` : '';

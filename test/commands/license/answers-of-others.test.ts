@@ -72,7 +72,7 @@ test('one key that is answered for all users of a run is the key of none: each r
     exitCode: 0,
     keys: Array.from({ length: 25 }, (_, index) => keyOf(`ward-${index}`)),
   });
-  expect(stderr.match(/the server gave several users one key/g)).toHaveLength(24);
+  expect(stderr.match(/the server gave several users one license/g)).toHaveLength(24);
 });
 
 test('a key that the list of the run gave to another row is nobody’s either, where no list confirms it', async () => {
