@@ -73,34 +73,6 @@ function warningOf(names: readonly string[]): string {
 const each = (names: readonly string[], size = 4) => names.map(() => [size]);
 
 describe('the file', () => {
-  const wanted = [
-    { remote_user: 'ada', size_allowance: 3 },
-    { remote_user: 'O\'Neill, "Gait"', size_allowance: 18 },
-    { remote_user: '0x7F', size_allowance: 1 },
-  ];
-  const cells = 'ada,3\n"O\'Neill, ""Gait""",18\n0x7F,1\n';
-  test.each([
-    ['CSV', `remote_user,size_allowance\n${cells}`],
-    [
-      'CSV with a mark, other columns, CRLF and empty lines',
-      `\uFEFFnote,remote_user,size_allowance\r\n\r\n${cells.replaceAll(/^/gm, 'x,').replace(/x,$/, '').replaceAll('\n', '\r\n')}`,
-    ],
-    ['NDJSON', wanted.map((row) => JSON.stringify(row)).join('\n')],
-    [
-      'NDJSON with numbers as text and a mark',
-      `\uFEFF${wanted.map((row) => JSON.stringify({ ...row, size_allowance: String(row.size_allowance) })).join('\r\n')}`,
-    ],
-    ['JSON', JSON.stringify(wanted, null, 2)],
-    ['JSON with a mark', `\uFEFF${JSON.stringify(wanted)}`],
-  ])('%s', async (_form, text) => {
-    const { apply } = await service();
-
-    const ran = await apply('-n -o json', text);
-
-    expect(ran.exitCode).toBe(0);
-    expect(rowsOf(ran).map(({ remote_user, size_allowance }) => ({ remote_user, size_allowance }))).toEqual(wanted);
-  });
-
   test('the fields of a row have one order, whatever the order and the columns of the file', async () => {
     const { apply } = await service();
 
@@ -189,42 +161,6 @@ describe('the file', () => {
       exitCode: 2,
       lines: ['standard input:2:', 'standard input:4:'],
     });
-  });
-
-  test.each([
-    ['nothing', '', 'no rows'],
-    ['a header alone', 'remote_user,size_allowance\n', 'no rows'],
-    [
-      'a header that lacks a column',
-      'user,size_allowance\na,1\n',
-      'the header lacks remote_user; it has user, size_allowance',
-    ],
-    [
-      'a header that has one twice',
-      'remote_user,size_allowance,remote_user\na,1,b\n',
-      "the header has 'remote_user' twice",
-    ],
-    ['an open quote', 'remote_user,size_allowance\n"a,1\n', 'not valid CSV'],
-    [
-      'an open quote below a bad row',
-      'remote_user,size_allowance\na,0\n"b,1\n',
-      'input:2: size_allowance: 0 is out of range; must be 1 to 18\nstandard input:3: not valid CSV',
-    ],
-    ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'standard input:1: not valid JSON'],
-    ['a list of words', '["a", 4]', 'standard input: row 1: not an object\nstandard input: row 2: not an object'],
-    [
-      'a user of the own application named twice',
-      'remote_user,size_allowance,app_code\na,1,\na,1,4711\n',
-      "standard input:3: user 'a' is already on line 2",
-    ],
-  ])('%s is refused', async (_what, text, message) => {
-    const { apply, log } = await service();
-
-    const ran = await apply('-o json', text);
-
-    expect(ran.exitCode).toBe(2);
-    expect(ran.error?.message).toContain(message);
-    expect(log).toEqual([]);
   });
 
   test('what license list prints is read back unchanged', async () => {
@@ -984,19 +920,6 @@ describe('what is shown', () => {
     expect(plan.stdout).toBe('unchanged\n'.repeat(3));
     expect(table.stdout).toMatch(/^physio-7740\t4711\t9\tfailed\t\t\tthe server redirects[^\n]*\n$/);
     expect(rowsOf(json)).toHaveLength(3);
-  });
-
-  test('--keep-columns carries the other columns of the roster through', async () => {
-    const { apply } = await service();
-
-    const ran = await apply('--keep-columns -o json', 'mail,remote_user,size_allowance,status\na@b.test,ada,3,new\n');
-
-    expect(rowsOf(ran)[0]).toMatchObject({
-      remote_user: 'ada',
-      status: 'created',
-      mail: 'a@b.test',
-      roster_status: 'new',
-    });
   });
 
   test('an interruption names what was sent, and the command that resumes', async () => {

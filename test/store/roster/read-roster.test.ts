@@ -188,6 +188,20 @@ test.each([
   });
 });
 
+const ann = '"Doe, \\"Ann\\""';
+
+test.each([
+  ['NDJSON', `{"remote_user":${ann},"size_allowance":4}\n`],
+  ['NDJSON with numbers as text and a mark', `\uFEFF{"remote_user":${ann},"size_allowance":"4"}\r\n`],
+  ['JSON', ` [\n  {"remote_user":${ann},"size_allowance":4}\n]`],
+  ['JSON with a mark', `\uFEFF[{"remote_user":${ann},"size_allowance":4}]`],
+  ['CSV with a mark, CRLF and empty lines', '\uFEFFx,remote_user,size_allowance\r\n\r\nx,"Doe, ""Ann""",4\r\n\r\n'],
+])('what has no extension is read by how it begins: %s', async (_form, text) => {
+  expect((await read('standard input', text)).rows).toEqual([
+    { remote_user: 'Doe, "Ann"', size_allowance: 4, app_code: 7 },
+  ]);
+});
+
 test('only the header decides on the separator', async () => {
   const { rows } = await read('a.csv', 'remote_user,size_allowance\na;b;c;d,4\n"e,f",5\n');
   expect(rows.map(({ remote_user }) => remote_user)).toEqual(['a;b;c;d', 'e,f']);
@@ -243,8 +257,18 @@ test.each([
   ],
   ['a cell over several lines', `remote_user,size_allowance\n"${'x\n'.repeat(2 ** 20)}",4`, 'a row of more than 1 MiB'],
   ['a large file', Buffer.alloc(2 ** 26 + 1, 'x'), 'more than 64 MiB'],
+  ['nothing', '', 'no rows: the file is empty'],
+  ['a header alone', 'remote_user,size_allowance\n', 'no rows'],
+  ['a header that has one twice', 'remote_user,size_allowance,remote_user\n', "the header has 'remote_user' twice"],
+  [
+    'an open quote below a bad row',
+    'remote_user,size_allowance\na,0\n"b,1\n',
+    'roster:2: size_allowance: 0 is out of range; must be 1 to 18\nroster:3: not valid CSV',
+  ],
+  ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'roster:1: not valid JSON'],
+  ['a list of words', '["a", 4]', 'roster: row 1: not an object\nroster: row 2: not an object'],
 ])('%s is refused', async (_what, bytes, message) => {
-  expect((await failureOf(() => read('roster.csv', bytes))).message).toContain(message);
+  expect((await failureOf(() => read('roster', bytes))).message).toContain(message);
 });
 
 describe('a second header, as files have it that were joined', () => {
