@@ -4,18 +4,14 @@ import { isObject } from '../core/json.ts';
 import { momentText, startOf, startOfNext, type Period } from '../core/moment.ts';
 import { asObject, cellsOf, cellText, rulesOf } from './columns.ts';
 import { JsonRows } from './json-rows.ts';
-import { plain } from './plain.ts';
 import type { CountBy, Presentation, Show } from './presentation.ts';
 import { compare } from './sort.ts';
-import { displayWidth } from './width.ts';
-
-const bar = '';
 
 const none = '(none)';
 
 /** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
 export async function countRows(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
-  const { show, format, terminal, width } = presentation;
+  const { show, terminal } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
   const counts = new Map<unknown, number>();
   const keyOf = unit ? startsOf(unit) : keyOfValue;
@@ -39,16 +35,9 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
       `Leave out :${unit}, or name a field of times.`,
     );
   const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
-  const most = all.reduce((highest, [, count]) => Math.max(highest, count), 0);
-  const widthOf = ([value]: Counts[number]): number => displayWidth(plain(cellText(value ?? none)));
-  const widest = all.reduce((length, row) => Math.max(length, terminal ? widthOf(row) : 0), field.length);
-  const room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
-  const mark = (row: unknown): string | undefined =>
-    isObject(row) ? '#'.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room))) : undefined;
   const columns = [
     { name: field, of: (row: unknown) => (terminal && isObject(row) && row[field] === null ? none : undefined) },
     name,
-    ...(terminal && format.forPeople ? [{ name: bar, of: mark }] : []),
   ];
   const counted = async function* (): AsyncGenerator {
     for (const [value, count] of all) yield { [field]: value, [name]: count };
