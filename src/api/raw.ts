@@ -64,8 +64,9 @@ function nextOf(request: RawRequest, answer: Answer): RawRequest | undefined {
   const base = new URL(answer.http.url.replace(/\?.*/, '').slice(0, -asked.shown.length));
   const start = base.pathname.replace(/\/$/, '');
   const url = new URL(next, new URL(start + asked.sent, base));
-  const isOurs = url.origin === base.origin && url.pathname.startsWith(start);
-  const below = isOurs ? pathBelow(url.pathname.slice(start.length)) : undefined;
+  const isOurs = url.origin === base.origin && url.pathname.startsWith(`${start}/v1/`);
+  const typed = url.pathname.slice(start.length);
+  const below = isOurs ? unless(Failure, () => typedPath('licensing', typed).path) : undefined;
   if (!below && url.search === '')
     throw endsEarly('the server names a next page that is not below the URL of the profile', answer);
   return { ...request, at: { ...request.at, path: below ?? asked }, query: [...url.searchParams] };
@@ -117,11 +118,6 @@ export function typedPath(service: Service, typed: string) {
     query: question === undefined ? [] : [...new URLSearchParams(search)],
     isItem: segments.length > 1 || segments[0] === 'first-activation',
   };
-}
-
-/** The path of a URL that a server names; undefined where it is not one of the API. */
-function pathBelow(pathname: string): Path | undefined {
-  return pathname.startsWith('/v1/') ? unless(Failure, () => typedPath('licensing', pathname).path) : undefined;
 }
 
 function outside(typed: string, service: Service): Error {

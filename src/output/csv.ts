@@ -8,12 +8,10 @@ import { records, type RecordChoices } from './tsv.ts';
 
 /** RFC 4180 with the line ends of Unix. */
 export function csv(choices: RecordChoices): Formatter {
-  const write = (cells: readonly unknown[]): string =>
-    line(
-      cells.map((value) => cellOf(value, choices)),
-      ',',
-      '\n',
-    );
+  const write = (cells: readonly unknown[]): string => {
+    const texts = cells.map((value) => cellOf(value, choices));
+    return line(texts, ',', '\n');
+  };
   return records(choices, write);
 }
 

@@ -91,9 +91,10 @@ export async function accountStatus(
     account = { ...account, kind, url: urlOf(credential), ...namesOf(credential), read_only, key };
     await checkCredential(credential, context);
     const level = await levelNote(credential, context);
-    const clock = clockNote(context);
-    const detail = [credential.read_only && 'read-only', level, clock].filter((note) => typeof note === 'string');
-    const advice = clock === undefined ? null : 'Set the clock of this machine.';
+    const skew = skewOf(context.clock, mostSkew);
+    const notes = [credential.read_only && 'read-only', level, skew !== 0 && skewText(skew)];
+    const detail = notes.filter((note) => typeof note === 'string');
+    const advice = skew === 0 ? null : 'Set the clock of this machine.';
     return { row: { ...account, status: 'ok', detail: detail.join(', ') || null, advice } };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
@@ -118,11 +119,6 @@ async function levelNote(credential: LicensingCredential | ChatCredential, { ser
 
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
 const mostSkew = 120_000;
-
-function clockNote({ clock }: Time): string | undefined {
-  const skew = skewOf(clock, mostSkew);
-  return skew === 0 ? undefined : skewText(skew);
-}
 
 /** `✔ app, licensing, http://…, application 7 (default)`; the reason is below. */
 function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly email?: unknown }): string {

@@ -5,8 +5,7 @@ import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { whole } from '../../output/columns.ts';
-import type { PlannedChange } from '../../output/presentation.ts';
-import type { Show } from '../../output/presentation.ts';
+import type { PlannedChange, Show } from '../../output/presentation.ts';
 import type { Fields } from '../../schema/field.ts';
 import { licenseColumns, licenseExtras, matchField, phoneCode, type LicenseFields } from '../../schema/license.ts';
 

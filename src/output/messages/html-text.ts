@@ -76,7 +76,8 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     media(element, _walk, builder) {
       const link = [...nodesIn(element)].find(({ name }) => name === 'a');
       const kind = element.name === 'div' || element.name === 'img' ? 'image' : element.name;
-      const source = style.resolve(link ? attribute(link, 'href') : sourceOf(element));
+      const named = sourceAttributes.map((name) => attribute(element, name)).find(Boolean) ?? '';
+      const source = style.resolve(link ? attribute(link, 'href') : named);
       const shown = source === '' ? `[${kind}]` : `[${kind}: ${source}]`;
       if (element.name === 'div') builder.openBlock(block);
       // Words on either side keep a blank; at the beginning of a line it goes.
@@ -134,10 +135,6 @@ function attribute(element: DomNode, name: string): string {
   const attributes: unknown = element.attribs;
   const value = isObject(attributes) && Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   return typeof value === 'string' ? value : '';
-}
-
-function sourceOf(element: DomNode): string {
-  return sourceAttributes.map((name) => attribute(element, name)).find((source) => source !== '') ?? '';
 }
 
 function hasClass(element: DomNode, name: string): boolean {

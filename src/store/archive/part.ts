@@ -120,13 +120,10 @@ export async function readPart(
     .slice(0, -1)
     .map((line) => ({ line, message: jsonIn(line)?.value }));
   const { ids } = part;
-  const areThose = ids.length === messages.length && messages.every(isReadMessage);
+  const isRead = (read: { line: string; message: unknown }): read is ReadMessage => isMessage(read.message);
+  const areThose = ids.length === messages.length && messages.every(isRead);
   if (areThose && messages.every(({ message }, at) => message.id === ids[at])) return { messages };
   return damaged('its messages are not those of parts.ndjson');
-}
-
-function isReadMessage(read: { readonly line: string; readonly message: unknown }): read is ReadMessage {
-  return isMessage(read.message);
 }
 
 export function isMessage(value: unknown): value is ArchivedMessage {

@@ -82,7 +82,9 @@ export function isOwner(value: unknown): value is Owner {
   const isToken = typeof token === 'string' && /^\w{1,64}$/.test(token);
   const areTexts = [host, here, start, boot, space].every((one) => one === undefined || typeof one === 'string');
   if (typeof pid !== 'number' || !isToken || !areTexts) return false;
-  return (sign === undefined || isSign(sign)) && (about === undefined || isAbout(about));
+  // A name alone and no address: whoever can write a lock must not choose what is called.
+  const isSign = sign === undefined || (typeof sign === 'string' && /^[0-9a-f]{16}$/.test(sign));
+  return isSign && (about === undefined || isAbout(about));
 }
 
 function isAbout(value: unknown): value is OwnerAbout {
@@ -193,11 +195,6 @@ async function openLivenessSocket(system: System): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** A name alone and no address: whoever can write a lock must not choose what is called. */
-function isSign(text: unknown): boolean {
-  return typeof text === 'string' && /^[0-9a-f]{16}$/.test(text);
 }
 
 /** Whether a process has that id. One that may not be signalled is there all the same. */
