@@ -14,20 +14,16 @@ import type { Host } from './host.ts';
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const line = openLine(argv, host);
   try {
-    const request = await readDecoded(argv, host);
+    // Node reads U+FFFD for what is not UTF-8: the word would name somebody else.
+    const word = argv.find((text) => text.includes('\ufffd'));
+    if (word !== undefined) throw usage(`'${word}' is not valid UTF-8`, 'Set the terminal to UTF-8, or use an id.');
+    const request = await readCommandLine(argv, host);
     if ('text' in request) await guard(streamSink(host.stdout, host.alarm, host.interrupt)).write(request.text);
     else await perform(request, line, host);
     return 0;
   } catch (cause) {
     return cause === readerGone ? 0 : (await report(cause, line)).exit;
   }
-}
-
-/** Node reads U+FFFD for what is not UTF-8: the word would name somebody else. @throws Failure usage */
-async function readDecoded(argv: readonly string[], host: Host) {
-  const word = argv.find((text) => text.includes('\ufffd'));
-  if (word === undefined) return readCommandLine(argv, host);
-  throw usage(`'${word}' is not valid UTF-8`, 'Set the terminal to UTF-8, or use an id.');
 }
 
 /** A line whose global options are read as far as they can be: all that a failure of it needs to be reported. */

@@ -185,8 +185,8 @@ const planShow: Show<unknown> = {
 };
 
 /** Names the variables, which hold for all commands and are easily forgotten. */
-function whereFrom({ fields, sort, count_by, typed }: GlobalValues): string {
-  const given = { fields, sort, count_by };
-  const set = (['fields', 'sort', 'count_by'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
+function whereFrom(given: GlobalValues): string {
+  const looks = ['fields', 'sort', 'count_by'] as const;
+  const set = looks.filter((look) => given[look] !== undefined && !given.typed.has(look));
   return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
 }

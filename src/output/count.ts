@@ -14,11 +14,10 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   const { show, terminal } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
   const counts = new Map<unknown, number>();
-  const keyOf = unit ? startsOf(unit) : keyOfValue;
   const fieldOf = reader(field, show);
   let other: unknown;
   const add = (value: unknown): void => {
-    const key = keyOf(value);
+    const key = unit ? startIn(value, unit) : keyOfValue(value);
     if (key === null) other ??= value;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };
@@ -69,11 +68,9 @@ function byCount([value, count]: Counts[number], [other, otherCount]: Counts[num
 }
 
 /** The start of the local period of a time, or null. */
-function startsOf(unit: Period): (value: unknown) => number | null {
-  return (value) => {
-    const time = timeOf(value);
-    return Number.isNaN(time) ? null : startOf(time, unit);
-  };
+function startIn(value: unknown, unit: Period): number | null {
+  const time = timeOf(value);
+  return Number.isNaN(time) ? null : startOf(time, unit);
 }
 
 /** Seconds since 1970, RFC 3339, or a date, which is local. */

@@ -20,7 +20,6 @@ const gap = '  ';
 /** More lines are drawn one by one: cli-table3 is superlinear, and takes 0.25 ms for each of 200 lines. */
 const mostLines = 200;
 
-/** How wide a column is, and on which side its cells begin. */
 export interface ColumnLook {
   readonly width: number;
   readonly align: 'left' | 'right';

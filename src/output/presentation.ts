@@ -33,7 +33,6 @@ interface Outcome<T> {
   readonly columns?: readonly string[];
 }
 
-/** A change in a plan, of one license. */
 export interface PlannedChange {
   readonly kind: 'failed' | 'leave' | 'retire' | 'smaller' | 'larger' | 'rename' | 'put back' | 'create';
   /** Both sizes, of a license that is resized: they replace the word for its kind. */

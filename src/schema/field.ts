@@ -60,7 +60,6 @@ interface IntegerShape extends Shape {
 
 interface BooleanShape extends Shape {
   readonly kind: 'boolean';
-  /** As an option: `--no-NAME` exists too. */
   readonly negatable?: boolean;
 }
 

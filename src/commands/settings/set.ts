@@ -56,7 +56,6 @@ interface SettingEntry {
   /** File and line: `team.txt:3`. */
   readonly place: string;
   readonly name: string;
-  /** Undefined for a name without a value. */
   readonly text: string | undefined;
 }
 
