@@ -111,5 +111,8 @@ function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefin
     hint: 'Run the command again, or increase --deadline.',
   });
   const release = alarm(deadline, () => late.abort(reached));
-  return { signal: AbortSignal.any([interrupt, late.signal]), release };
+  const signal = AbortSignal.any([interrupt, late.signal]);
+  const again = (): boolean => signal.dispatchEvent(new Event('again', { cancelable: true }));
+  interrupt.addEventListener('again', (event) => again() || event.preventDefault());
+  return { signal, release };
 }

@@ -114,24 +114,32 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
-/** A second signal of its kind kills the process, as any after Ctrl-C does, which may wait for an answer. */
+/**
+ * A second signal of its kind kills the process, and any after Ctrl-C does, unless the call that outlasted Ctrl-C takes
+ * the event `again` and ends.
+ */
 function interruption(): AbortSignal {
   const controller = new AbortController();
+  const { signal: interrupt } = controller;
+  const isCancelled = (): boolean => interrupt.reason instanceof Failure && interrupt.reason.kind === 'cancelled';
   for (const [signal, failure] of Object.entries(signals())) {
-    if (!failure) process.on(signal, () => undefined);
-    else
-      process.once(signal, () => {
-        const reason: unknown = controller.signal.reason;
-        if (reason instanceof Failure && reason.kind === 'cancelled') process.kill(process.pid, signal);
-        else controller.abort(failure);
-      });
+    let isFirst = true;
+    const hear = (): void => {
+      const isAgain = isCancelled() || !isFirst;
+      isFirst = false;
+      if (!isAgain) controller.abort(failure);
+      else process.off(signal, hear);
+      if (isAgain && interrupt.dispatchEvent(new Event('again', { cancelable: true })))
+        process.kill(process.pid, signal);
+    };
+    process.on(signal, failure ? hear : () => undefined);
   }
   // Nothing is left that could end a wait: unheard, that would be success.
   process.on('beforeExit', () => {
     if (process.exitCode === undefined) controller.abort(new Error('nothing is left to wait for'));
     process.exitCode ??= 1;
   });
-  return controller.signal;
+  return interrupt;
 }
 
 /** Failures by the signal that ends a run. Away from a terminal SIGHUP does not, as with nohup: Node undoes that. */

@@ -25,8 +25,8 @@ export interface Call {
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
   /**
-   * A request in flight outlasts Ctrl-C, or Ctrl-C and SIGTERM: the next run depends on its answer. One that follows
-   * it is sent after Ctrl-C too.
+   * A request in flight outlasts Ctrl-C until a second one (event `again` of the signal), or Ctrl-C and SIGTERM: the
+   * next run depends on its answer. One that follows it is sent after Ctrl-C too.
    */
   readonly outlasts?: 'interruption' | 'Ctrl-C' | 'earlier Ctrl-C' | undefined;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */

@@ -37,7 +37,13 @@ export async function exchange(
     const reason = abortReason(signal);
     if (!(outlasts && isOutlasted(reason) && cancellation.isSent)) cancellation.cancel(reason);
   };
+  const stopAgain = (event: Event): void => {
+    if (!outlasts?.includes('Ctrl-C')) return;
+    event.preventDefault();
+    cancellation.cancel(abortReason(signal));
+  };
   signal.addEventListener('abort', stop);
+  signal.addEventListener('again', stopAgain);
   let unread: Readable | undefined;
   try {
     const { status, headers, body } = await receiveHead(dispatch, options, cancellation);
@@ -52,6 +58,7 @@ export async function exchange(
     unread?.destroy();
     cancelAlarm();
     signal.removeEventListener('abort', stop);
+    signal.removeEventListener('again', stopAgain);
   }
 }
 
