@@ -70,7 +70,8 @@ export class LicenseWrites {
   }
 
   /** Waits while the holder writes lines. @throws Failure unavailable naming the holder */
-  lock(users: readonly UserName[]): Promise<UserLock> {
+  async lock(users: readonly UserName[]): Promise<UserLock> {
+    await this.#releasing;
     return untilLocked(users, this.#world, () => this.#tryLock(users));
   }
 
