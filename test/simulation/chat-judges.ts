@@ -126,13 +126,17 @@ function isDeep(call: DeleteCall, { plan, server }: ChatEnded): boolean {
   return read >= Math.max(plan.sizes?.newest ?? 5000, 3 * Math.max(...went));
 }
 
-/** The row of a run says that a call went below its look, once the run has looked again. */
-function unnamed({ message: { id }, call }: Deletion, ended: ChatEnded): string[] {
+/**
+ * The row of a run says that a call went below its look, once the run has looked again; not of what changed after a
+ * look that reached it before a call that had failed was carried out.
+ */
+function unnamed({ message: { id }, changed, at, call }: Deletion, { runs, server: { steps } }: ChatEnded): string[] {
   const { client } = call;
-  const row = ended.runs.includes(client) && client.exit !== undefined ? rowOf(client) : undefined;
-  const later = ended.server.steps.slice(ended.server.steps.indexOf(call) + 1);
-  const isSeen = later.some((step) => step.client === client && 'pages' in step && step.pages.length > 0);
-  return !row || !isSeen || row.deeper > 0
+  const row = runs.includes(client) && client.exit !== undefined ? rowOf(client) : undefined;
+  const later = steps.slice(steps.indexOf(call) + 1).filter((step) => step.client === client);
+  const pages = later.flatMap((step) => ('pages' in step ? step.pages : []));
+  const last = pages.findLast((page) => page.at <= at && page.low <= id && id <= page.high);
+  return !row || pages.length === 0 || row.deeper > 0 || (last && changed >= last.at)
     ? []
     : [`message ${id} was deleted below the look, and the row does not say so`];
 }

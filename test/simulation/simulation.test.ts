@@ -43,6 +43,7 @@ test.each([
   ['archive', 101_544],
   ['archive', 301_505],
   ['purge', 66_001_451],
+  ['purge', 71_003_725],
   ['ensure', 51_018_635],
   ['rosters', 61_009_062],
   ['sign-in', 61_018_230],
@@ -332,6 +333,12 @@ test('a success without messages answers a delete call: what somebody hides righ
     people: [{ does: 'hide-all', nth: 55, at: 3, on: { call: 'delete', nth: 1 } }],
   });
   expect([wrongs, limits]).toEqual([[], ['left the sight of the account during an answered call']]);
+});
+
+test('no row tells of an edit after the last look, though a call that had failed for long deletes its message', async () => {
+  const plan = worldOf('purge').draw(71_003_725) as { readonly people: readonly { readonly does: string }[] };
+  const people = plan.people.map((one) => (one.does === 'edit' ? { does: 'edit', nth: 10, at: 3060 } : one));
+  expect((await worldOf('purge').play({ ...plan, people })).wrongs).toEqual([]);
 });
 
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {

@@ -9,7 +9,7 @@ import { writeJson, type JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { problemsOf, readArchive, type Archive } from '../../store/archive/archive.ts';
-import { readPurge, type ArchiveChange, type PurgeRecord, type PurgeStep } from '../../store/archive/line-file.ts';
+import { readPurge, type PurgeRecord, type PurgeStep } from '../../store/archive/line-file.ts';
 import { takenAway, type OpenArchive } from '../../store/archive/open-archive.ts';
 import { archiveForms, readPart } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
@@ -97,9 +97,10 @@ export class PurgeArchive {
         // The looks fetch the source form.
         const forms = await formsOf(this.#run.chat, topicSelection(this.#survey), page, ['source', 'rendered']);
         const { source = [], rendered = [] } = forms;
-        if (page.every(isHeld)) await this.#recordEdited([...rendered, ...source]);
+        // One that is gone meanwhile is in no form; of an edit there is the source that the look showed.
+        const last = new Map([...page, ...source].map((message) => [message.id, message]));
+        if (page.every(isHeld)) await this.#recordEdited([...rendered, ...last.values()]);
         else if (source.length > 0) await this.#checkPart(await this.#archive.add(forms));
-        // One that is gone meanwhile is in no form.
         for (const message of source) this.#versions.set(message.id, versionOf(message.parse()));
       }
     await this.#keepFiles();
@@ -169,9 +170,8 @@ export class PurgeArchive {
 
   /** The source last. */
   async #recordEdited(messages: readonly RawMessage[]): Promise<void> {
-    const seen = this.#time();
-    const edited = (one: RawMessage): ArchiveChange => ({ id: one.id, change: 'edited', seen, message: one.parse() });
-    await this.#archive.record(messages.map(edited));
+    const edited = { change: 'edited', seen: this.#time() } as const;
+    await this.#archive.record(messages.map((message) => ({ id: message.id, ...edited, message: message.parse() })));
   }
 
   async #checkPart(part: Archive['parts'][number]): Promise<void> {

@@ -323,6 +323,25 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
   });
 
+  test('an edit whose message goes, by a call that had failed, while it is archived: its source is kept', async () => {
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 20)),
+      deleteReply: (call) => (call === 1 ? { status: 502, body: 'Bad gateway', deletes: 0 } : {}),
+      meanwhile(messages, { parameters }, calls) {
+        if (calls !== 1) return;
+        if (isLook(parameters)) for (const row of messages.filter(({ id }) => id === 3)) row.content = 'edited';
+        if (parameters['anchor'] === '3') messages.splice(0);
+      },
+    });
+
+    const { exitCode } = await run();
+
+    expect({ exitCode, left: server.messages }).toEqual({ exitCode: 0, left: [] });
+    expect(archived(root).get(3)).toContainEqual(expect.objectContaining({ content: 'edited' }));
+    const [folder = ''] = readdirSync(root);
+    expect(await server.run(`archive verify ${join(root, folder)}`)).toMatchObject({ exitCode: 0 });
+  });
+
   test('a call that goes deeper than its look: the result says by how many messages', async () => {
     const { server, unarchived, run } = await watched({
       messages: many,
