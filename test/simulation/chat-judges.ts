@@ -441,7 +441,7 @@ function versionAt(
  */
 function unasked(run: Process, ended: ChatEnded): number[] {
   const isCut = [129, 130, 143].includes(run.exit ?? 0) || /"http":|the deadline of/.test(run.stderr);
-  if (!isCut && run.exit !== 8) return [];
+  if (run.exit === 0) return [];
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
     const isAsked = ended.server.asked.some(
