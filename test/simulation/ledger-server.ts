@@ -253,4 +253,4 @@ function travel({ computer }: Process): number {
   return 1 + computer.world.chance.next() * 10;
 }
 
-export default { Client };
+export default { Client, DatabaseError: Error };

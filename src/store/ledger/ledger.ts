@@ -102,9 +102,10 @@ export class Ledger {
     return this.#ask(statements.status);
   }
 
-  /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
+  /** @throws Failure config for no ledger, another version or a wrong pooler; auth for a role that lacks a right */
   async examine(): Promise<void> {
     await this.#current();
+    await this.#ask(statements.rights);
     const other = await this.#connect();
     try {
       const own = await (this.#opened ??= this.#connect());

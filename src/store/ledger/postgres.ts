@@ -166,14 +166,10 @@ async function tlsOptions(
 const refused: ReadonlySet<string> = new Set(['28P01', '28000', '42501']);
 const notSetUp: ReadonlySet<string> = new Set(['3D000', '3F000', '42P01', '42883']);
 
-function codeIn(cause: unknown): string | undefined {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
-}
-
 /** What an error of the database or of the network means, and what to do. A Failure is returned unchanged. */
 function ledgerFailure({ name, user }: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
-  const [said, code] = [messageOf(cause), codeIn(cause) ?? ''];
+  const [said, code] = [messageOf(cause), (cause instanceof pg.DatabaseError && cause.code) || ''];
   if (refused.has(code))
     return new Failure('auth', `the ledger ${name} refuses the role ${user}: ${said}`, {
       hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role; chatelaine ledger init --help names its rights.',
@@ -181,7 +177,7 @@ function ledgerFailure({ name, user }: LedgerAddress, cause: unknown): Failure {
     });
   if (notSetUp.has(code))
     return new Failure('config', `the database ${name} holds no ledger: ${said}`, {
-      hint: 'Create it once: chatelaine ledger init',
+      hint: `${code === '3D000' ? 'Create the database (createdb), or ask its administrator to. Then create the ledger' : 'Create it once'}: chatelaine ledger init`,
       cause,
     });
   return new Failure('unavailable', `the ledger ${name} is not available: ${said}`, {

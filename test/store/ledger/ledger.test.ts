@@ -371,11 +371,17 @@ describe('a ledger', needs('postgresql'), () => {
 
   test('a role needs the rights that the help of ledger init names, and no others', async () => {
     await cluster.query('CREATE ROLE lacking LOGIN');
-    const asked = () => writesOf(ledgerAt(cluster.url.replace('tester@', 'lacking@')));
-    const { kind, hint } = await failureOf(asked);
-    expect([kind, hint]).toEqual(['auth', expect.stringContaining('chatelaine ledger init --help') as string]);
+    const ledger = () => ledgerAt(cluster.url.replace('tester@', 'lacking@'));
+    const asked = () => writesOf(ledger());
+    const refused = { kind: 'auth', hint: expect.stringContaining('chatelaine ledger init --help') as string };
+    expect(await failureOf(asked)).toMatchObject(refused);
+    for (const more of ['USAGE ON SCHEMA chatelaine', 'SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA chatelaine']) {
+      await cluster.query(`GRANT ${more} TO lacking`);
+      expect(await failureOf(() => ledger().examine())).toMatchObject(refused);
+    }
     const [, rights = ''] = /(GRANT USAGE.*?) role\.$/.exec(initCommand.about?.[1] ?? '') ?? [];
     await cluster.query(`${rights.replace(' role;', ' lacking;')} lacking`);
+    await ledger().examine();
     const writes = await asked();
     await locked(writes, 'abe');
     await writes.end(await begin(writes, 'abe'), { is: 'refused' });
@@ -412,8 +418,8 @@ describe('a ledger', needs('postgresql'), () => {
   });
 
   test('a database that is not there, and an address where nobody listens', async () => {
-    const kindOf = async (url: string) => (await failureOf(() => writesOf(ledgerAt(url)))).kind;
-    expect(await kindOf(cluster.url.replace('/postgres?', '/none?'))).toBe('config');
+    const { kind, hint } = await failureOf(() => ledgerAt(cluster.url.replace('/postgres?', '/none?')).init());
+    expect([kind, hint]).toEqual(['config', expect.stringMatching(/^Create the database .*: chatelaine ledger init$/)]);
     expect(await failureOf(() => writesOf(ledgerAt('postgres://tester@127.0.0.1:1/postgres')))).toEqual({
       kind: 'unavailable',
       message: 'the ledger 127.0.0.1:1/postgres is not available: connect ECONNREFUSED 127.0.0.1:1',
