@@ -19,7 +19,7 @@ import { headFor } from '../archive/pull-order.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { TopicHold } from './holds.ts';
 import { after, nothingKnown, type PurgeState, type StateCounts } from './purge-state.ts';
-import { topicPages, topicSelection, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
+import { hiddenMessages, topicPages, topicSelection, type PurgePlace, type TopicSurvey } from './survey-topics.ts';
 
 /** What the purges of a run share. */
 export interface PurgeRun extends WorkMessages {
@@ -141,7 +141,7 @@ export class PurgeArchive {
 
   async #begin(archived: (count: number) => void): Promise<void> {
     const { chat, place, say } = this.#run;
-    const { topic_name, spellings, channel, ids, label } = this.#survey;
+    const { topic_name, spellings, channel, ids, label, isLimited } = this.#survey;
     const { site, account, maxFileSize } = place;
     const { folder } = this.#archive;
     const options = { channel: [String(channel.stream_id)], topic: [topic_name] };
@@ -154,7 +154,9 @@ export class PurgeArchive {
       for (const { message } of (await readPart(folder, part, 'source')).messages)
         this.#versions.set(message.id, versionOf(message));
     for (const { message } of before.changes) if (message) this.#versions.set(message.id, versionOf(message));
-    for await (const { messages, history_limited } of topicPages(chat, this.#survey, 'oldest', {}, pageSize)) {
+    for await (const page of topicPages(chat, this.#survey, 'oldest', {}, pageSize)) {
+      const { messages, history_limited, view_changed } = page;
+      if ((history_limited || view_changed) && !isLimited) throw hiddenMessages([this.#survey], 'rejected');
       if (history_limited && !head.history_limited) await this.#archive.setHead({ ...head, history_limited });
       await this.add(messages);
       archived(this.#versions.size);

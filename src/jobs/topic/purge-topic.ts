@@ -12,7 +12,7 @@ import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
 import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
 import { callDeleteTopic, findGone, isRepeatable } from './purge-requests.ts';
 import * as fold from './purge-state.ts';
-import { topicPages, type TopicSurvey } from './survey-topics.ts';
+import { hiddenMessages, topicPages, type TopicSurvey } from './survey-topics.ts';
 
 /** A look, and the state before it. */
 interface TopicLook {
@@ -162,7 +162,9 @@ export class TopicPurge {
     const unkept: RawMessage[] = [];
     let from: number | null = null;
     for await (const page of topicPages(extent === 'one page' ? once : chat, this.survey, 'newest')) {
-      const { messages, found_oldest } = page;
+      const { messages, found_oldest, history_limited } = page;
+      if (history_limited && !this.survey.isLimited)
+        throw hiddenMessages([this.survey], this.#ownCall() ? 'incomplete' : 'rejected');
       pages.unshift(messages.map(({ id }) => id));
       unkept.unshift(...messages.filter((message) => this.archive?.lacks(message)));
       const isLast = extent === 'one page' || (extent === 'newest' && fold.isEnough(before, pages.flat()));

@@ -67,17 +67,19 @@ export async function surveyTopics(
     known.add(key);
   }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
-  if (hidden.length > 0 && !include_hidden)
-    throw new Failure(
-      'rejected',
-      `nothing was deleted: the Zulip plan hides older messages of ${listNames(hidden)}, which cannot be archived`,
-      { hint: 'Give --include-hidden to delete them too.' },
-    );
+  if (hidden.length > 0 && !include_hidden) throw hiddenMessages(hidden, 'rejected');
   const gone = surveys.filter((survey) => !isOpen(survey));
   // Beside others, one that an earlier run deleted is a row.
   const missing = gone.length === surveys.length ? gone : gone.filter(({ isEnded }) => !isEnded);
   if (missing.length > 0 && !missing_ok) throw await notFound(chat, missing);
   return surveys;
+}
+
+/** `incomplete`: once a call was sent. */
+export function hiddenMessages(surveys: readonly TopicSurvey[], kind: 'rejected' | 'incomplete'): Failure {
+  const what = kind === 'rejected' ? 'nothing was deleted' : 'nothing more is deleted';
+  const message = `${what}: the Zulip plan hides older messages of ${listNames(surveys)}, which cannot be archived`;
+  return new Failure(kind, message, { hint: 'Give --include-hidden to delete them too.', retryable: false });
 }
 
 /** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */

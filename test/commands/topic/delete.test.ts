@@ -461,6 +461,30 @@ describe('a history that the plan limits', () => {
     expect(stderr).toContain("topic 'lunch': at least 4 messages were deleted; those that the plan hid");
   });
 
+  test.each([
+    ['after the survey', 6, 0, [1, 2, 3], 'nothing was'],
+    ['after a call', 8, 1, [1, 2], 'nothing more is'],
+  ])('that advances %s: exit %i, and no call follows', async (_when, exit, calls, rest, what) => {
+    let isLate = false;
+    const server = await openChatServer({
+      ...{ messages: [...lunch, ...tea], deletesPerCall: 1 },
+      get firstVisible() {
+        return isLate ? 2 : 0;
+      },
+      meanwhile: (_messages, { parameters: { anchor, narrow = '' } }, count) =>
+        void (isLate ||= anchor === 'newest' && narrow.includes('topic') && count === calls),
+    });
+
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect({ exitCode, calls: deletions(server), left: left(server) }).toEqual({
+      ...{ exitCode: exit, calls, left: [...rest, 11, 12] },
+    });
+    expect(error?.message).toBe(
+      `${what} deleted: the Zulip plan hides older messages of the topic 'lunch', which cannot be archived`,
+    );
+  });
+
   test('another topic of the channel is not refused', async () => {
     const server = await kitchen({ firstVisible: 5 });
 
