@@ -328,14 +328,14 @@ export const rules = [
     ],
     [
       'only an answered call deletes',
-      'return call && isAnswered(call.end) && !call.isAfterBroken',
-      'return call && !call.isAfterBroken',
+      'call && isAnswered(call.end) && !call.isAfterBroken',
+      'call && !call.isAfterBroken',
     ],
     ['what goes while a newer message stays is unseen', 'id > stayed && call.before.has(id)', 'call.before.has(id)'],
     [
       'what goes in the first answered call after a 500 is unseen',
-      'return call && isAnswered(call.end) && !call.isAfterBroken',
-      'return call && isAnswered(call.end)',
+      'call && isAnswered(call.end) && !call.isAfterBroken',
+      'call && isAnswered(call.end)',
     ],
     ['what a call took below its look is counted', 'state.deeper + deeper.length', 'state.deeper'],
     ['of what a sample did not find nothing is concluded', "asked === 'sample' ? gone", "asked === 'sample' ? []"],

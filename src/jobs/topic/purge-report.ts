@@ -144,6 +144,7 @@ export function leftOver(
 function whyUnseen({ call }: PurgeState): string {
   const isFailed = call?.end === 'failed' || call?.end === 'broken';
   const left = isFailed || call?.end === 'asked' ? call.before.size : call?.leftBeforeKilled;
+  if (call?.end === 'part') return 'the last delete call said that messages are left';
   if (left === undefined) return 'they may have been moved out of sight';
   const how = isFailed ? 'the last delete call failed' : 'the last delete call of an earlier run had no response';
   return `${how}; ${left} messages were left before it`;

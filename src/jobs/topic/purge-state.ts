@@ -16,7 +16,7 @@ interface TopicSearch {
 
 interface LastCall {
   readonly end: CallEnd;
-  /** The messages that the look right before it showed. */
+  /** The messages that the look right before it showed, ascending. */
   readonly before: ReadonlySet<number>;
   readonly isLooked: boolean;
   readonly isOfEarlierRun: boolean;
@@ -76,10 +76,15 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
   const { messages: known, start, call, look } = state;
   const isGone = new Set(missing);
   // The server deletes the newest first: what is older than a message that stayed went in another way.
-  const stayed = call ? newestIn(call.before, (id) => known.get(id) === 'present' && !isGone.has(id)) : Infinity;
+  const stays = (id: number): boolean => known.get(id) === 'present' && !isGone.has(id);
+  const stayed = call ? ([...call.before].findLast(stays) ?? -Infinity) : Infinity;
   const inCall = call?.isLooked === false ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
-  const messages = changed(known, [missing, 'unseen'], [inCall, proofOf(call)], [there, 'present']);
-  const present = presentIn({ messages });
+  const seen = changed(known, [missing, 'unseen'], [there, 'present']);
+  const present = presentIn({ messages: seen });
+  // The server said that messages are left, and shows none: nobody knows which it deleted.
+  const isDoubtful = call?.end === 'part' && !call.isAfterBroken && present.length === 0;
+  const isProof = call && isAnswered(call.end) && !call.isAfterBroken && !isDoubtful;
+  const messages = changed(seen, [inCall, isProof ? 'deleted' : 'unseen'], [there, 'present']);
   const deeper = inCall.filter((id) => id < (look?.from ?? -Infinity));
   const isProgress = missing.some((id) => start.has(id));
   return {
@@ -88,7 +93,7 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
     call: call && {
       ...call,
       isLooked: true,
-      unproven: new Set([...call.unproven, ...(isFailed(call.end) ? inCall : [])]),
+      unproven: new Set([...call.unproven, ...(isFailed(call.end) || isDoubtful ? inCall : [])]),
       withoutProgress: isProgress ? 0 : call.withoutProgress + (call.isLooked || call.isOfEarlierRun ? 0 : 1),
     },
     look: {
@@ -99,11 +104,6 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
     },
     deeper: state.deeper + deeper.length,
   };
-}
-
-/** The state of what went in a call, as the look after it shows. */
-function proofOf(call: LastCall | undefined): PurgedState {
-  return call && isAnswered(call.end) && !call.isAfterBroken ? 'deleted' : 'unseen';
 }
 
 function afterCall(state: PurgeState, end: CallEnd): PurgeState {
@@ -231,12 +231,6 @@ export function goneIn({ messages }: Pick<PurgeState, 'messages'>): readonly num
 /** How many original messages are left in the topic. */
 export function leftIn(state: PurgeState): number {
   return presentIn(state).filter((id) => state.start.has(id)).length;
-}
-
-function newestIn(ids: ReadonlySet<number>, isMeant: (id: number) => boolean): number {
-  let newest = -Infinity;
-  for (const id of ids) if (id > newest && isMeant(id)) newest = id;
-  return newest;
 }
 
 export function ascending(ids: Iterable<number>): number[] {

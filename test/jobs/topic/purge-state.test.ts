@@ -71,6 +71,16 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
     { present: [1, 2, 3], deleted: idsBetween(4, 10) },
   ],
   [
+    'Where the look after such an answer shows nothing, what went in the call is unseen until a later one is answered.',
+    [...begun, 'asked', 'part', look([1]), 'asked', 'part', look([])],
+    { unseen: [1], deleted: idsBetween(2, 10) },
+  ],
+  [
+    'Where the look after such an answer shows nothing, what went in the call is unseen until a later one is answered.',
+    [...begun, 'asked', 'part', look([]), look([11]), 'asked', 'whole', look([])],
+    { deleted: [...ten, 11] },
+  ],
+  [
     'What went in a call that failed is unseen until a later call is answered; then it is deleted.',
     [...begun, 'asked', 'failed', look([1, 2, 3]), 'asked', 'failed', look([1, 2])],
     { present: [1, 2], unseen: idsBetween(3, 10) },
