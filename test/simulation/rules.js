@@ -294,7 +294,7 @@ export const rules = [
   ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     ['what a look shows is archived before its call', 'await this.archive?.add(unkept);', ''],
-    ['what has come since is archived too', 'await this.archive?.add(fresh);', ''],
+    ['what has come since is archived too', 'await this.archive?.add(came);', ''],
     [
       'that a call is asked is recorded before it is sent',
       "      await this.archive?.record({ call: 'asked' });\n",
@@ -365,8 +365,8 @@ export const rules = [
   ...inFile('purge 5', 'jobs/topic/purge-topic.ts', [
     [
       'an archive that is taken away ends the run',
-      'await this.archive?.confirm();\n      await this.archive?.record',
-      'await this.archive?.record',
+      'await this.archive?.confirm();\n      if',
+      'if',
     ],
   ]),
   ...inFile('purge 5', 'store/archive/open-archive.ts', [

@@ -1,3 +1,4 @@
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
@@ -38,6 +39,8 @@ export interface MessagePage {
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
+  /** What was waited before its request: for a rate limit, a retry, or people who move messages. */
+  readonly waited?: Milliseconds;
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
 }
@@ -101,6 +104,7 @@ export function pageOf(answer: Answer): MessagePage {
     found_oldest: flags['found_oldest'] === true,
     found_anchor: flags['found_anchor'] === true,
     history_limited: flags['history_limited'] === true,
+    waited: answer.waited,
     ignored,
   };
 }

@@ -1,4 +1,4 @@
-import { quantity } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { type FailedRequest, Failure, type FailureKind, type ServerWords } from '../../core/failure.ts';
 import { isObject, isTooDeep, jsonIn } from '../../core/json.ts';
 
@@ -11,6 +11,8 @@ export class Answer {
   readonly size: number;
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   afterUnconfirmed = false;
+  /** Time between the call and the attempt that was answered. */
+  waited: Milliseconds = 0;
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 

@@ -23,10 +23,12 @@ export function connect(connection: Connection): Send {
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request) {
   const { clock, gate } = connection;
-  let [retries, rateLimits, waited] = [0, 0, 0];
+  const begun = clock.elapsed();
+  let [retries, rateLimits, waited, sent] = [0, 0, 0, begun];
   let [afterUnconfirmed, isInTurn] = [false, false];
   const attempt = async () => {
     await passGate(connection, request, call);
+    sent = clock.elapsed();
     return attemptOnce(connection, call, request, 1 + retries + rateLimits);
   };
   for (;;) {
@@ -63,8 +65,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     }
     if (wait === undefined || retries >= connection.retries || !fits(connection, wait)) {
       if (failure) throw failure;
-      answer.afterUnconfirmed = afterUnconfirmed;
-      return answer;
+      return Object.assign(answer, { afterUnconfirmed, waited: sent - begun });
     }
     retries += 1;
     reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);

@@ -22,7 +22,8 @@ export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Pro
     for (const wait of limits?.repeat === 'never' ? [] : waits) {
       if (!strayIn(page)) return page;
       await sleep(wait);
-      page = await read();
+      const again = await read();
+      page = { ...again, waited: (page.waited ?? 0) + wait + (again.waited ?? 0) };
     }
     const stray = strayIn(page);
     if (stray) throw strayed(stray);

@@ -32,6 +32,7 @@ export interface PurgeRun extends WorkMessages {
   /** The line that continues the purge. */
   again(): string;
   now(): Milliseconds;
+  elapsed(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;
 }
 

@@ -2,12 +2,26 @@
 // nothing of what was before.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd } from '../../store/archive/line-file.ts';
 import { findMessages, findsByIds } from '../messages/messages-by-ids.ts';
 import type { Topic } from './find-channel.ts';
 import type { PurgeRun } from './purge-archive.ts';
+
+/** Ends a delete call before it is sent: the look is too old. */
+export class Unsent extends Error {}
+
+/**
+ * Until when a call may follow a look that had these waits before its pages (docs/apis.md, Looks). Where two looks
+ * were too old, waits between pages are what this server takes.
+ */
+export function expiryOf(waits: readonly Milliseconds[], span: Milliseconds, now: Milliseconds, earlier: number) {
+  const waited = waits.reduce((sum, wait) => sum + wait, 0);
+  const between = earlier < 2 ? waited - (waits[0] ?? 0) : 0;
+  return now - between + Math.max(2000, (2 * (span - waited)) / waits.length);
+}
 
 /**
  * Ctrl-C waits for the response. A call that a read-only profile or an unverified server refuses is not sent, nor one
@@ -31,6 +45,7 @@ export async function callDeleteTopic(
     });
     return { end: complete ? 'whole' : 'part' };
   } catch (cause) {
+    if (cause instanceof Unsent) return { end: 'unsent' };
     if (!call.isSent || !(cause instanceof Failure) || cause.isInterruption) throw cause;
     return { end: isBroken(cause) ? 'broken' : 'failed', failure: cause };
   } finally {

@@ -22,6 +22,8 @@ interface LastCall {
   readonly isOfEarlierRun: boolean;
   /** Whether a call before it broke with a 500, and none was answered since. */
   readonly isAfterBroken: boolean;
+  /** The last one again where it turns out that this one was not sent. */
+  readonly earlier: LastCall | undefined;
   /** Unseen messages that went in calls which failed: the next call that is answered proves them deleted. */
   readonly unproven: ReadonlySet<number>;
   /** Messages that were left before a call of a killed run, which has no end. */
@@ -78,7 +80,9 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
   // The server deletes the newest first: what is older than a message that stayed went in another way.
   const stays = (id: number): boolean => known.get(id) === 'present' && !isGone.has(id);
   const stayed = call ? ([...call.before].findLast(stays) ?? -Infinity) : Infinity;
-  const inCall = call?.isLooked === false ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
+  // Where a call failed, the server may go on with it.
+  const isOpen = call !== undefined && (!call.isLooked || (isFailed(call.end) && !call.isOfEarlierRun));
+  const inCall = isOpen ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
   const seen = changed(known, [missing, 'unseen'], [there, 'present']);
   const present = presentIn({ messages: seen });
   // The server said that messages are left, and shows none: nobody knows which it deleted.
@@ -108,6 +112,7 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
 
 function afterCall(state: PurgeState, end: CallEnd): PurgeState {
   const { messages, call: last } = state;
+  if (end === 'unsent') return { ...state, call: last?.earlier };
   if (end !== 'asked') {
     const proven = isAnswered(end) && last ? [...last.unproven].filter((id) => messages.get(id) === 'unseen') : [];
     const unproven: ReadonlySet<number> = isAnswered(end) ? new Set() : (last?.unproven ?? new Set());
@@ -122,6 +127,7 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
       isLooked: false,
       isOfEarlierRun: false,
       isAfterBroken: isBroken,
+      earlier: last && { ...last, earlier: undefined },
       unproven: last?.unproven ?? new Set(),
       leftBeforeKilled: last?.end === 'asked' ? last.before.size : last?.leftBeforeKilled,
       withoutProgress: last?.withoutProgress ?? 0,

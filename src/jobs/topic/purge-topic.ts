@@ -2,6 +2,7 @@
 // looks and calls (docs/apis.md, Deleting a topic, Looks).
 import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
@@ -10,23 +11,24 @@ import { placeOf } from '../messages/places.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
 import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
-import { callDeleteTopic, findGone, isRepeatable } from './purge-requests.ts';
+import { callDeleteTopic, expiryOf, findGone, isRepeatable, Unsent } from './purge-requests.ts';
 import * as fold from './purge-state.ts';
 import { hiddenMessages, topicPages, type TopicSurvey } from './survey-topics.ts';
 
-/** A look, and the state before it. */
+/** A look, its messages ascending, and the state before it. */
 interface TopicLook {
-  /** Ascending. */
   readonly ids: readonly number[];
-  /** Messages of which the archive lacks the version that was seen, ascending. */
+  /** Messages of which the archive lacks the version that was seen. */
   readonly unkept: readonly RawMessage[];
   readonly pages: number;
+  /** No call is sent later. */
+  readonly freshUntil: Milliseconds;
   readonly step: LookStep;
   readonly before: fold.PurgeState;
 }
 
-/** Times that what has come during the archiving is looked for. */
-const maxCatchUps = 3;
+/** How often a call is not sent, in a row, and how often what comes during the archiving is looked for. */
+const [maxUnsent, maxCatchUps] = [5, 3];
 
 export class TopicPurge {
   readonly survey: TopicSurvey;
@@ -40,6 +42,8 @@ export class TopicPurge {
   missing: readonly number[] = [];
   /** Whether the server may go on with a call that has no response. */
   #isServerAtWork = false;
+  /** How many looks in a row were too old for their call. */
+  #unsent = 0;
   #isHeld = false;
   #isSample = false;
   /** Where messages that left the topic were found. */
@@ -129,21 +133,21 @@ export class TopicPurge {
     const mayCall = survey.ids.length > 0 || survey.isLimited;
     let look = await this.#look('whole');
     let failed: Failure | undefined;
-    while (mayCall && fold.nextStep(this.#state, survey) === 'call') {
+    while (mayCall && this.#unsent < maxUnsent && fold.nextStep(this.#state, survey) === 'call') {
       await this.#archiveSeen(look);
-      failed = await this.#call();
+      const call = await this.#call(look);
+      [failed, this.#unsent] = [call.failure, call.end === 'unsent' ? this.#unsent + 1 : 0];
       // After Ctrl-C one request shows how many went; its failure does not hide the interruption.
-      if (this.#run.signal.aborted) await this.#lookAtLast('one page').catch(() => undefined);
+      if (this.#run.signal.aborted) await this.#recordLast(this.#look('one page')).catch(() => undefined);
       if (failed) {
-        if (isAccepted(failed)) await this.#lookAtLast('whole');
+        if (isAccepted(failed)) await this.#recordLast(this.#look('whole'));
         if (!isRepeatable(failed, level)) throw failed;
         this.#run.note(`${failed.message}; checking what is left`);
         await this.#run.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
       }
       look = await this.#look(isAtomic ? 'whole' : 'newest');
     }
-    if (mayCall && fold.nextStep(this.#state, survey) === 'give up')
-      throw stuck(survey, fold.leftIn(this.#state), failed);
+    if (mayCall && fold.nextStep(this.#state, survey) !== 'end') throw stuck(survey, fold.leftIn(this.#state), failed);
     await this.#recordLast(look);
   }
 
@@ -153,18 +157,20 @@ export class TopicPurge {
    * Ctrl-C too, for at most 10 s.
    */
   async #look(extent: 'whole' | 'newest' | 'one page'): Promise<TopicLook> {
-    const { chat, now } = this.#run;
+    const { chat, now, elapsed } = this.#run;
     const before = this.#state;
     const time = new Date(now()).toISOString();
     const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
     const once = { ...chat, messages: (query: MessageQuery) => chat.messages(query, limits) };
     const pages: (readonly number[])[] = [];
     const unkept: RawMessage[] = [];
+    const [begun, waits]: [Milliseconds, Milliseconds[]] = [elapsed(), []];
     let from: number | null = null;
     for await (const page of topicPages(extent === 'one page' ? once : chat, this.survey, 'newest')) {
-      const { messages, found_oldest, history_limited } = page;
+      const { messages, found_oldest, history_limited, waited = 0 } = page;
       if (history_limited && !this.survey.isLimited)
         throw hiddenMessages([this.survey], this.#ownCall() ? 'incomplete' : 'rejected');
+      waits.push(waited);
       pages.unshift(messages.map(({ id }) => id));
       unkept.unshift(...messages.filter((message) => this.archive?.lacks(message)));
       const isLast = extent === 'one page' || (extent === 'newest' && fold.isEnough(before, pages.flat()));
@@ -176,34 +182,29 @@ export class TopicPurge {
     const step = fold.lookStep(before, time, from, ids);
     this.#state = fold.after(before, step);
     this.#progress?.upTo(this.survey.ids.length - fold.leftIn(this.#state));
-    return { ids, unkept, pages: pages.length, step, before };
-  }
-
-  async #lookAtLast(extent: 'whole' | 'one page'): Promise<void> {
-    await this.#recordLast(await this.#look(extent));
+    const freshUntil = expiryOf(waits, elapsed() - begun, elapsed(), this.#unsent);
+    return { ids, unkept, pages: pages.length, freshUntil, step, before };
   }
 
   /** Of a look that no call follows: what came into the topic is no part of the purge. */
-  async #recordLast({ step }: TopicLook): Promise<void> {
+  async #recordLast(look: TopicLook | Promise<TopicLook>): Promise<void> {
+    const { step } = await look;
     await this.archive?.record({ ...step, there: [] });
   }
 
   /** Archives what a look showed, and newer messages, for which the last request before a call is. */
   async #archiveSeen({ ids, unkept, pages, step, before }: TopicLook): Promise<void> {
     await this.archive?.add(unkept);
-    const came: number[] = [];
-    const newest = ids.at(-1);
-    const isLate = newest !== undefined && (pages > 1 || unkept.length > 0);
+    const came: RawMessage[] = [];
+    let isLate = ids.length > 0 && (pages > 1 || unkept.length > 0);
     for (let round = 0; isLate && round < maxCatchUps; round += 1) {
-      const fresh: RawMessage[] = [];
-      const anchor = String(came.at(-1) ?? newest);
-      const read = topicPages(this.#run.chat, this.survey, anchor, { include_anchor: false });
-      for await (const { messages } of read) fresh.push(...messages);
-      if (fresh.length === 0) break;
-      await this.archive?.add(fresh);
-      came.push(...fresh.map(({ id }) => id));
+      const [known, newest] = [came.length, String(came.at(-1)?.id ?? ids.at(-1))];
+      const read = topicPages(this.#run.chat, this.survey, newest, { include_anchor: false });
+      for await (const { messages } of read) came.push(...messages);
+      await this.archive?.add(came);
+      isLate = came.length > known;
     }
-    const whole = { ...step, there: [...step.there, ...came] };
+    const whole = { ...step, there: [...step.there, ...came.map(({ id }) => id)] };
     this.#state = fold.after(before, whole);
     this.#refuse();
     await this.archive?.record(whole);
@@ -219,21 +220,25 @@ export class TopicPurge {
     if (hold) throw heldTopic(this.survey, hold);
   }
 
-  /** @returns how the call failed; undefined where it was answered. @throws Failure as callDeleteTopic */
-  async #call(): Promise<Failure | undefined> {
+  /** How the call ended. @throws Failure as callDeleteTopic */
+  async #call({ freshUntil }: TopicLook): ReturnType<typeof callDeleteTopic> {
+    const isAsked = (): boolean => this.#ownCall()?.end === 'asked';
     const before = async (): Promise<void> => {
       await this.archive?.confirm();
+      if (this.#run.elapsed() > freshUntil) throw new Unsent();
+      if (isAsked()) return;
       await this.archive?.record({ call: 'asked' });
       // A call that is not sent has no end: what leaves the topic meanwhile was not deleted by it.
       this.#run.signal.throwIfAborted();
       this.#state = fold.after(this.#state, { call: 'asked' });
       this.#isServerAtWork = true;
     };
-    const { end, failure } = await callDeleteTopic(this.#run, this.survey, before);
-    this.#isServerAtWork = failure !== undefined && failure.details.http?.status === undefined;
-    this.#state = fold.after(this.#state, { call: end });
-    await this.archive?.record({ call: end });
-    return failure;
+    const call = await callDeleteTopic(this.#run, this.survey, before);
+    if (!isAsked()) return call;
+    this.#isServerAtWork = call.failure !== undefined && call.failure.details.http?.status === undefined;
+    this.#state = fold.after(this.#state, { call: call.end });
+    await this.archive?.record({ call: call.end });
+    return call;
   }
 
   async #findElsewhere(): Promise<void> {

@@ -177,9 +177,9 @@ export interface LookStep {
 
 /**
  * `asked`: sent, without an answer yet; `whole`: a success without messages left; `part`: one that names some;
- * `broken`: a 500, as when somebody else writes to the messages; `failed`: anything else.
+ * `broken`: a 500, as when somebody else writes to the messages; `failed`: anything else; `unsent`: it was not sent.
  */
-const callEnds = ['asked', 'whole', 'part', 'broken', 'failed'] as const;
+const callEnds = ['asked', 'whole', 'part', 'broken', 'failed', 'unsent'] as const;
 export type CallEnd = (typeof callEnds)[number];
 
 export interface PurgeRecord {

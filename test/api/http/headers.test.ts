@@ -100,7 +100,8 @@ test('each attempt waits for what its call does before it, and is not sent where
   const send = connect({ ...connectionTo(port), clock: sleptClock(), retries: 1 });
   const call = { method: 'GET', path: path`/v1/license/`, repeat: 'safe' } as const;
 
-  await send({ ...call, before: async () => void order.push('before') });
+  const { waited } = await send({ ...call, before: async () => void order.push('before') });
+  expect(waited).toBeGreaterThan(0);
   expect(order).toEqual(['before', 'request', 'before', 'request']);
 
   const lost = new Failure('unavailable', 'the claim is lost');

@@ -38,6 +38,25 @@ test('what comes during a look of several pages, or while that is archived, is a
   expect(JSON.parse(stdout)).toMatchObject([{ deleted: 5012 }]);
 });
 
+test('what comes while a call waits for a rate limit is archived before it is sent again', async () => {
+  const root = join(emptyHome(), 'purges');
+  const body = { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'too many', 'retry-after': 6 };
+  let isArchived = false;
+  const server = await openChatServer({
+    messages: topicOf('lunch', idsBetween(1, 3)),
+    meanwhile: (messages, _request, calls) =>
+      void (calls === 1 && messages.length === 3 && messages.push(...topicOf('lunch', [4]))),
+    deleteReply: (call) => (call === 1 ? { status: 429, body, deletes: 0 } : undefined),
+    removed: (messages) => (isArchived ||= messages.length > 0 && archived(root).includes(4)),
+  });
+
+  const { exitCode, stdout } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} -o json`);
+
+  expect({ exitCode, isArchived, rows: JSON.parse(stdout) as unknown }).toMatchObject({
+    ...{ exitCode: 0, isArchived: true, rows: [{ deleted: 4, arrived: 1, status: 'deleted' }] },
+  });
+});
+
 test.each([
   ['one that is held', 6, 'hold'],
   ['one more than --max-messages', 2, 'max-messages'],

@@ -81,6 +81,17 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
     { deleted: [...ten, 11] },
   ],
   [
+    'A call that was not sent is none.',
+    [...begun, 'asked', 'part', look([1, 2, 3]), 'asked', 'unsent', look([1, 2]), 'asked', 'whole', look([])],
+    { unseen: [3], deleted: [1, 2, ...idsBetween(4, 10)] },
+  ],
+  [
+    'What went in a call that failed is unseen until a later call is answered; then it is deleted.',
+    // A server goes on with a call between two looks.
+    [...begun, 'asked', 'failed', look([1, 2, 3]), 'asked', 'unsent', look([1, 2]), 'asked', 'part', look([1])],
+    { present: [1], deleted: idsBetween(2, 10) },
+  ],
+  [
     'What went in a call that failed is unseen until a later call is answered; then it is deleted.',
     [...begun, 'asked', 'failed', look([1, 2, 3]), 'asked', 'failed', look([1, 2])],
     { present: [1, 2], unseen: idsBetween(3, 10) },

@@ -120,6 +120,37 @@ test.each([
   expect(asked).toBe(times);
 });
 
+const sent = 'a call was sent';
+
+test.each<[what: string, waits: (look: number) => readonly [page: number, call: number], looks: number, end: string]>([
+  ['at the call', (look) => [0, look === 1 ? 3000 : 0], 2, sent],
+  ['at the second page', (look) => [look === 1 ? 3000 : 0, 0], 2, sent],
+  ['at the second page, each time', () => [3000, 0], 3, sent],
+  ['at the call, each time', () => [0, 3000], 6, 'the server makes no progress'],
+  ['for two seconds', () => [1000, 1000], 1, sent],
+])('a wait %s: the topic is looked at again where it is longer than two seconds', async (_what, waits, most, end) => {
+  const home = emptyHome();
+  let [time, looks] = [0, 0];
+  const wait = (span: number): number => ((time += span), span);
+  const messages = ({ anchor, num_before }: MessageQuery) => {
+    if (!num_before) return Promise.resolve(page);
+    looks += anchor === 'newest' ? 1 : 0;
+    if (anchor === 'newest') return Promise.resolve({ ...page, messages: rowsOf([2]), found_oldest: false });
+    return Promise.resolve({ ...page, messages: rowsOf([1]), waited: wait(waits(looks)[0]) });
+  };
+  const deleteTopic: typeof chat.deleteTopic = async (_id, _name, before) => {
+    await before?.();
+    wait(waits(looks)[1]);
+    await before?.();
+    throw new Error(sent);
+  };
+  const archive = (folder: string) => archiveIn(folder, home);
+  const purge = await purgeOf({ ...chat, messages, deleteTopic }, home, { archive, elapsed: () => time });
+
+  await expect(purge.run()).rejects.toThrow(end);
+  expect(looks).toBe(most);
+});
+
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
   const home = emptyHome();
   const full = new Failure('unavailable', 'the disk is full');
@@ -171,7 +202,7 @@ async function purgeOf(chat: PurgeRun['chat'], home: string, parts: Pick<PurgeRu
   const place = { root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
   const nothing = (): void => undefined;
   const run = {
-    ...{ chat, place, holds: [], sleep: () => Promise.resolve(), now: () => 0, again: () => 'again' },
+    ...{ chat, place, holds: [], sleep: () => Promise.resolve(), now: () => 0, elapsed: () => 0, again: () => 'again' },
     ...{ say: nothing, note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
     progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
     ...parts,
