@@ -1,4 +1,3 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
@@ -40,7 +39,7 @@ export interface MessagePage {
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
   /** What was waited before its request: for a rate limit, a retry, or people who move messages. */
-  readonly waited?: Milliseconds;
+  readonly waited?: Answer['waited'];
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
 }

@@ -67,11 +67,12 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
 
     /** One request: whether the server says that all messages are gone. `before` is called right before it is sent. */
     deleteTopic: async (stream_id: number, topic_name: string, before?: () => Promise<void>) => {
-      const form = [['topic_name', topic_name] as const];
+      const what = {
+        path: path`/api/v1/streams/${stream_id}/delete_topic`,
+        form: [['topic_name', topic_name] as const],
+      };
       const how = { before, repeat: 'by caller', outlasts: 'Ctrl-C', timeout: deleteTimeout } as const;
-      return deletion(
-        await send({ method: 'POST', path: path`/api/v1/streams/${stream_id}/delete_topic`, form, ...how }),
-      );
+      return deletion(await send({ method: 'POST', ...what, ...how }));
     },
 
     updateView: async (fragment: string, { is_pinned, name }: ViewChange) => {

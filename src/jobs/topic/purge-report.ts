@@ -162,11 +162,9 @@ export function warningsOf({ label, isLimited }: TopicSurvey, { arrived, deeper,
 /** @throws Failure incomplete where a younger message than --older-than has come */
 export function refuseNewer({ label, last_timestamp }: TopicSurvey, before = Infinity): void {
   if (last_timestamp === null || last_timestamp * 1000 < before) return;
-  throw new Failure(
-    'incomplete',
-    `topic '${label}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
-    { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
-  );
+  const message = `topic '${label}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than`;
+  const hint = 'Look at it; the topic can be deleted by its name.';
+  throw new Failure('incomplete', `${message}: nothing more of it is deleted`, { hint, retryable: false });
 }
 
 export type PurgeRow = ReturnType<typeof rowOf>;

@@ -13,10 +13,7 @@ import type { PurgeRun } from './purge-archive.ts';
 /** Ends a delete call before it is sent: the look is too old. */
 export class Unsent extends Error {}
 
-/**
- * Until when a call may follow a look that had these waits before its pages (docs/apis.md, Looks). Where two looks
- * were too old, waits between pages are what this server takes.
- */
+/** Until when a call may follow a look with these waits before its pages, which count twice (docs/apis.md, Looks). */
 export function expiryOf(waits: readonly Milliseconds[], span: Milliseconds, now: Milliseconds, earlier: number) {
   const waited = waits.reduce((sum, wait) => sum + wait, 0);
   const between = earlier < 2 ? waited - (waits[0] ?? 0) : 0;

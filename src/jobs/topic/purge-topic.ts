@@ -68,9 +68,8 @@ export class TopicPurge {
   async begin(): Promise<void> {
     if (this.#run.place.root === undefined) return;
     const progress = this.#run.progress('archived', this.survey.ids.length);
-    this.archive = await PurgeArchive.open(this.#run, this.survey, (count) => progress.upTo(count)).finally(() =>
-      progress.end(),
-    );
+    const opened = PurgeArchive.open(this.#run, this.survey, (count) => progress.upTo(count));
+    this.archive = await opened.finally(() => progress.end());
     this.#state = fold.after(this.archive.known(), { survey: this.survey.ids });
   }
 

@@ -43,10 +43,8 @@ export class TopicPurges {
     [this.#run, this.#surveys, this.#search] = [run, surveys, privateSearch(run.chat)];
     const { maxMessages: most, refusals } = run;
     for (const survey of surveys) if (!refusals.has(survey)) this.#total += survey.ids.length;
-    if (this.#total > most)
-      throw usage(
-        `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
-      );
+    const many = `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}`;
+    if (this.#total > most) throw usage(`${many}: nothing was deleted`);
   }
 
   /** A row for each topic. @throws Failure of one topic, or incomplete of some */
@@ -121,10 +119,8 @@ export class TopicPurges {
       const ids = purges.flatMap(({ missing }) => missing);
       const take = (message: RawMessage) => void found.push(message);
       const unsearched = await this.#search.find({ apply_markdown: false }, ids, take);
-      if (unsearched > 0)
-        this.#run.warn(
-          `missing messages were not searched for in ${quantity(unsearched, 'private channel')} (too many requests): what was moved there is not deleted`,
-        );
+      const where = `missing messages were not searched for in ${quantity(unsearched, 'private channel')}`;
+      if (unsearched > 0) this.#run.warn(`${where} (too many requests): what was moved there is not deleted`);
     } catch (cause) {
       for (const purge of purges) await this.#tell('left', purge);
       throw cause;
