@@ -363,11 +363,7 @@ export const rules = [
     ['private channels are asked too', 'if (open.delete(message.id)) take(', 'if (message.id < 0) take('],
   ]),
   ...inFile('purge 5', 'jobs/topic/purge-topic.ts', [
-    [
-      'an archive that is taken away ends the run',
-      'await this.archive?.confirm();\n      if',
-      'if',
-    ],
+    ['an archive that is taken away ends the run', 'await this.archive?.confirm();\n      if', 'if'],
   ]),
   ...inFile('purge 5', 'store/archive/open-archive.ts', [
     [
@@ -390,7 +386,11 @@ export const rules = [
     ['a recheck compares the whole selection', 'last === 0 || recheck ?', 'last === 0 ?'],
   ]),
   ...inFile('archive 9', 'jobs/messages/places.ts', [
-    ['a page whose messages are renamed is read again', 'page = await read();\n    }', '}'],
+    [
+      'a page whose messages are renamed is read again',
+      '      const again = await read();\n',
+      '      const again = page;\n',
+    ],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
     ['a recheck records what was moved', "isMoved(before, now) ? (['moved'] as const)", '!now ? []'],

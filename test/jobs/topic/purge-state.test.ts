@@ -71,17 +71,17 @@ test.each<[sentence: string, happenings: readonly Happening[], Partial<Record<Pu
     { present: [1, 2, 3], deleted: idsBetween(4, 10) },
   ],
   [
-    'Where the look after such an answer shows nothing, what went in the call is unseen until a later one is answered.',
+    'Where the look after such an answer shows nothing, what went is unseen until a later call is answered.',
     [...begun, 'asked', 'part', look([1]), 'asked', 'part', look([])],
     { unseen: [1], deleted: idsBetween(2, 10) },
   ],
   [
-    'Where the look after such an answer shows nothing, what went in the call is unseen until a later one is answered.',
+    'Where the look after such an answer shows nothing, what went is unseen until a later call is answered.',
     [...begun, 'asked', 'part', look([]), look([11]), 'asked', 'whole', look([])],
     { deleted: [...ten, 11] },
   ],
   [
-    'A call that was not sent is none.',
+    'What is missing in a second look after an answer is unseen, since no call took it.',
     [...begun, 'asked', 'part', look([1, 2, 3]), 'asked', 'unsent', look([1, 2]), 'asked', 'whole', look([])],
     { unseen: [3], deleted: [1, 2, ...idsBetween(4, 10)] },
   ],
