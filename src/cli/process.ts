@@ -107,8 +107,10 @@ const moment = 100;
 function endProcess({ aborted, reason }: AbortSignal): void {
   if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
   // Windows has no such action: there a signal to itself would be exit 1.
+  const signal = (reason instanceof Failure && signalOf[reason.kind]) || 'SIGINT';
+  process.removeAllListeners(signal);
   if (process.platform !== 'win32' && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
-    process.kill(process.pid, (reason instanceof Failure && signalOf[reason.kind]) || 'SIGINT');
+    process.kill(process.pid, signal);
   process.exit();
 }
 
