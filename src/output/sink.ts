@@ -48,7 +48,7 @@ function isClosedPipe(error: unknown): boolean {
 
 function unwritten(cause: unknown): Failure {
   return new Failure('incomplete', `The result could not be written: ${systemReason(cause)}`, {
-    hint: 'The changes were made; only the output is missing or incomplete. Check before you repeat a command that writes.',
+    hint: 'Only the output is missing or incomplete. A command that writes made its changes: check before you repeat it.',
     retryable: false,
     cause,
   });

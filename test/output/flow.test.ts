@@ -109,6 +109,7 @@ test('a full disk is a failure that says so', async () => {
   await expect(writeResult({ many: rows }, look('ndjson'), full)).rejects.toMatchObject({
     kind: 'incomplete',
     message: 'The result could not be written: no space left on device',
+    details: { hint: expect.stringMatching(/^Only the output is missing/) as string },
     retryable: false,
   });
   await turn();
