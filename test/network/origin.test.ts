@@ -68,7 +68,11 @@ describe('redirects', () => {
 
   test('in a circle end', async () => {
     const { port, seen } = await openOrigin(() => ({ status: 302, headers: { location: '/v1/license/' }, body: '' }));
-    expect((await runAt(port, 'license list')).exitCode).toBe(6);
+    const { error } = await runAt(port, 'license list');
+    expect(error).toMatchObject({
+      exit: 6,
+      message: `more than 5 redirects, the last to http://127.0.0.1:${port} (302)`,
+    });
     expect(seen).toHaveLength(6);
   });
 

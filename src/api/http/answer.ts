@@ -107,15 +107,20 @@ function foreignKind(answer: Answer): string {
   return isTooDeep(answer.text) ? 'JSON that is nested too deep' : 'something that is not JSON';
 }
 
-/** A redirect that is not followed: on a write, or out of the origin. Its path may hold a license code. */
+export const mostRedirects = 5;
+
+/** A redirect that is not followed: on a write, out of the origin, or the sixth. Its path may hold a license code. */
 export function redirectFailure({ headers: { location }, http, status }: Answer): Failure {
   const isUrl = typeof location === 'string' && URL.canParse(location, http.url);
-  const target = isUrl ? ` to ${new URL(location, http.url).origin}` : '';
-  return new Failure(
-    'rejected',
-    `the server redirects${target} (${status}); the key is not sent elsewhere and writes are not redirected`,
-    { hint: `If the API moved, store its final URL in the profile. ${pageHint}`, http },
-  );
+  const { origin } = new URL(isUrl ? location : '', http.url);
+  const to = `${isUrl ? ` to ${origin}` : ''} (${status})`;
+  const elsewhere = `the server redirects${to}; the key is not sent elsewhere and writes are not redirected`;
+  const isLoop = isUrl && http.method === 'GET' && origin === new URL(http.url).origin;
+  const message = isLoop ? `more than ${mostRedirects} redirects, the last${to}` : elsewhere;
+  return new Failure('rejected', message, {
+    hint: `If the API moved, store its final URL in the profile. ${pageHint}`,
+    http,
+  });
 }
 
 /** A request of which nobody knows whether it was processed. It is not sent again; `what` says how it ended. */

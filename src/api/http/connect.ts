@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { type Answer, unconfirmed } from './answer.ts';
+import { type Answer, mostRedirects, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
 import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
@@ -139,8 +139,6 @@ function shownHeaders(connection: Connection, headers: Record<string, string>): 
   });
   return Object.fromEntries(shown);
 }
-
-const mostRedirects = 5;
 
 /** Redirects of reads inside the origin are followed; any other is an answer that the caller judges. */
 async function followInside(connection: Connection, call: Call, request: Request): Promise<Answer> {
