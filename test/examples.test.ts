@@ -48,9 +48,15 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Folders and files that examples write. */
-// prettier-ignore
 const places = [
-  'kitchen', 'kitchen.html', 'site/', 'january', 'everything', 'accepted.txt', 'plan.ndjson', 'sandbox.ndjson',
+  'kitchen',
+  'kitchen.html',
+  'site/',
+  'january',
+  'everything',
+  'accepted.txt',
+  'plan.ndjson',
+  'sandbox.ndjson',
 ];
 
 test('one after the other, they work against one sandbox', { ...needs('shell'), timeout: 300_000 }, async () => {

@@ -87,11 +87,20 @@ test.each([
  * These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to
  * keep.
  */
-// prettier-ignore
 const readers = [
-  'channel list', 'license list|view|audit|delete|history', 'first-activation|first-activation audit',
-  'settings list|describe|get|diff', 'messages fetch', 'view list', 'snippet list', 'archive list|verify',
-  'topic list|history', 'ledger status', 'auth status|list|token', 'sandbox serve', 'commands|doctor',
+  'channel list',
+  'license list|view|audit|delete|history',
+  'first-activation|first-activation audit',
+  'settings list|describe|get|diff',
+  'messages fetch',
+  'view list',
+  'snippet list',
+  'archive list|verify',
+  'topic list|history',
+  'ledger status',
+  'auth status|list|token',
+  'sandbox serve',
+  'commands|doctor',
 ].flatMap((group) => namesIn(group));
 
 test('every command is a reader, sends what --dry-run shows, or is in the list above', async () => {

@@ -4,9 +4,20 @@ import { expectNobody } from '../helpers/nobody.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 
 /** Integers that are none: the contract's `-?(0|[1-9]\d*)` within ±(2^53−1). */
-// prettier-ignore
 const noIntegers = [
-  '01', '+1', '1.0', '1e3', '0x10', '1_000', ' 1', '1 ', '', 'ten', '٣', '9007199254740992', '-9007199254740992',
+  '01',
+  '+1',
+  '1.0',
+  '1e3',
+  '0x10',
+  '1_000',
+  ' 1',
+  '1 ',
+  '',
+  'ten',
+  '٣',
+  '9007199254740992',
+  '-9007199254740992',
 ];
 
 const user = (text: string): string[] => ['license', 'create', '--size-allowance', '4', '--remote-user', text];

@@ -16,9 +16,23 @@ test.each([
   expect(parseDuration(text)).toBe(span);
 });
 
-// prettier-ignore
 const noDurations = [
-  '', '5', 's', '-5s', '+5s', '1.5s', '5 s', ' 5s', '5s ', '5S', '5w', '5m 30s', '5m30', '1e3s', '٥s', '1234567890s',
+  '',
+  '5',
+  's',
+  '-5s',
+  '+5s',
+  '1.5s',
+  '5 s',
+  ' 5s',
+  '5s ',
+  '5S',
+  '5w',
+  '5m 30s',
+  '5m30',
+  '1e3s',
+  '٥s',
+  '1234567890s',
   '5s\n',
 ];
 

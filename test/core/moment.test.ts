@@ -100,11 +100,30 @@ describe.each<[string, string, string, Readonly<Record<string, string>>]>([
   });
 });
 
-// prettier-ignore
 const noTimes = [
-  '', 'soon', '2026-02-30', '2026-13-01', '2026-03-01T', 'today 25:00', '09:30', '9 am', 'today 9:30', 'noon',
-  '2w ago', 'last monday', 'this month', '2026-03', '20.11.2026', '12 February 2026', '1h30m', '@1772352000',
-  'today 10:00+01:00', '1001y', '12001mo', '5min', 'su',
+  '',
+  'soon',
+  '2026-02-30',
+  '2026-13-01',
+  '2026-03-01T',
+  'today 25:00',
+  '09:30',
+  '9 am',
+  'today 9:30',
+  'noon',
+  '2w ago',
+  'last monday',
+  'this month',
+  '2026-03',
+  '20.11.2026',
+  '12 February 2026',
+  '1h30m',
+  '@1772352000',
+  'today 10:00+01:00',
+  '1001y',
+  '12001mo',
+  '5min',
+  'su',
 ];
 
 test.each(noTimes)("'%s' is no time, and three kinds of times that work are named", (text) => {
@@ -132,10 +151,18 @@ test.each(['7d', '2w', '2026-03-01T08:00:00Z'])('%s needs none', (text) => {
   expect(meant('Nowhere/Town', '2026-03-01T12:00Z', text)).toMatch(/2026-0/);
 });
 
-// prettier-ignore
 const zones = [
-  undefined, '', 'UTC', ':Europe/Berlin', 'posix/Europe/Berlin', '/usr/share/zoneinfo/Europe/Berlin', 'EST5EDT',
-  'UTC0', 'GMT-0', ':/etc/localtime', '/etc/localtime',
+  undefined,
+  '',
+  'UTC',
+  ':Europe/Berlin',
+  'posix/Europe/Berlin',
+  '/usr/share/zoneinfo/Europe/Berlin',
+  'EST5EDT',
+  'UTC0',
+  'GMT-0',
+  ':/etc/localtime',
+  '/etc/localtime',
 ];
 
 test.each(zones)('TZ=%s is a zone', (TZ) => {

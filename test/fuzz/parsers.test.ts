@@ -43,10 +43,23 @@ async function wrongWith(attempt: Parser['attempt'], text: string): Promise<stri
   return wrong ?? (seconds > 2 ? `it takes ${seconds} s` : undefined);
 }
 
-// prettier-ignore
 const odd = [
-  '\u0000', '\r\n', '\t', '\u2028', '\u200b', '\ufeff', '\ud800', '😀', 'é', '__proto__', '9007199254740993', '1e999',
-  '-0', '\\', '"', "'",
+  '\u0000',
+  '\r\n',
+  '\t',
+  '\u2028',
+  '\u200b',
+  '\ufeff',
+  '\ud800',
+  '😀',
+  'é',
+  '__proto__',
+  '9007199254740993',
+  '1e999',
+  '-0',
+  '\\',
+  '"',
+  "'",
 ];
 const signs = [
   ...odd,

@@ -9,9 +9,20 @@ import { anyText } from '../helpers/texts.ts';
 import { look, many, written } from './looks.ts';
 
 const seed = { seed: 1, numRuns: isWhole ? 100 : 20 };
-// prettier-ignore
 const dangerous = fc.constantFrom(
-  '\x1b[2J', '\x9b', '\u202e', '\u2028', '\u{e0041}', '\r', '\n', '\t', '\\', '"', ',', '\x7f', '\ud800',
+  '\x1b[2J',
+  '\x9b',
+  '\u202e',
+  '\u2028',
+  '\u{e0041}',
+  '\r',
+  '\n',
+  '\t',
+  '\\',
+  '"',
+  ',',
+  '\x7f',
+  '\ud800',
 );
 const text = fc.oneof(
   anyText(),

@@ -3,10 +3,33 @@ import { expect, test } from 'vitest';
 import { yaml } from '../../src/output/yaml.ts';
 import { anyText } from '../helpers/texts.ts';
 
-// prettier-ignore
 const word = fc.constantFrom(
-  'yes', '...', '---', '... x', '--- x', '# a', '%a', 'e8', 'E-68', 'e1x', 'NO', 'null', 'ada', 'a: b', 'a #b', '1e3',
-  '0x1f', '12:30:00', '2026-02-24', '~', '', ' ', '-', 'a-', '=', '<<',
+  'yes',
+  '...',
+  '---',
+  '... x',
+  '--- x',
+  '# a',
+  '%a',
+  'e8',
+  'E-68',
+  'e1x',
+  'NO',
+  'null',
+  'ada',
+  'a: b',
+  'a #b',
+  '1e3',
+  '0x1f',
+  '12:30:00',
+  '2026-02-24',
+  '~',
+  '',
+  ' ',
+  '-',
+  'a-',
+  '=',
+  '<<',
 );
 const text = fc.oneof(word, anyText(), fc.string());
 const value = fc.oneof(

@@ -56,9 +56,12 @@ test('of a host without a scheme the hint is the URL, and of no other text', asy
   expect(await hintOf('a.example/x@y')).toBe('Write it as in https://example.com.');
 });
 
-// prettier-ignore
 const exposed = [
-  'http://a.example', 'http://128.0.0.1', 'http://localhost.example', 'http://[::2]', 'http://127.0.0.1.example',
+  'http://a.example',
+  'http://128.0.0.1',
+  'http://localhost.example',
+  'http://[::2]',
+  'http://127.0.0.1.example',
 ];
 
 test.each(exposed)('%s is not encrypted', async (text) => {
@@ -82,9 +85,15 @@ test.each([
   expect(() => refuseExposed(url, profile, { CHATELAINE_ALLOW_HTTP: consent })).not.toThrow();
 });
 
-// prettier-ignore
 const otherHosts = [
-  'other', 'licenses:80', 'licenses:8081', 'icenses:8080', 'licenses.example', '*', 'true', 'http://licenses:8080',
+  'other',
+  'licenses:80',
+  'licenses:8081',
+  'icenses:8080',
+  'licenses.example',
+  '*',
+  'true',
+  'http://licenses:8080',
   '',
 ];
 

@@ -111,10 +111,18 @@ function answering(license_code: string, listed: readonly string[], before: numb
   return { fake, again: () => fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, rows) };
 }
 
-// prettier-ignore
 const masks = [
-  '****-9F2A', 'K-7···F2A', 'XXXX-9F2A', '###9F2A', 'K-77-9', '…9F2A', '...77-9F2A', '•••2A', '**********',
-  'K-77-9F2A', '9F2A',
+  '****-9F2A',
+  'K-7···F2A',
+  'XXXX-9F2A',
+  '###9F2A',
+  'K-77-9',
+  '…9F2A',
+  '...77-9F2A',
+  '•••2A',
+  '**********',
+  'K-77-9F2A',
+  '9F2A',
 ];
 
 test.each(masks)('a list that masks keys, and shows %s, shows the answered one', async (masked) => {

@@ -105,9 +105,18 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         return 'died';
       },
     };
-    // prettier-ignore
     const deed = chance.pick([
-      'lock', 'lock', 'lock', 'begin', 'begin', 'end', 'known', 'others', 'release', 'firsts', 'die',
+      'lock',
+      'lock',
+      'lock',
+      'begin',
+      'begin',
+      'end',
+      'known',
+      'others',
+      'release',
+      'firsts',
+      'die',
     ] as const);
     learned.push([number, name, deed, await deeds[deed]()]);
   }
