@@ -146,8 +146,11 @@ export function ifAnswered<T>(request: Promise<T>): Promise<T | undefined> {
 
 /** Why a signal was aborted, as an error to reject with; the platform types the reason as anything. */
 export function abortReason(signal: Pick<AbortSignal, 'reason'> | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error(String(reason));
+  return errorOf(signal?.reason);
+}
+
+export function errorOf(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 /** Waits, then calls `ring`; what it returns ends the wait. */

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { Failure, systemReason, usage } from '../../core/failure.ts';
+import { errorOf, Failure, systemReason, usage } from '../../core/failure.ts';
 import { readFileBytes } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
@@ -128,7 +128,7 @@ async function open(connect: Connect, options: buildConnector.Options, cancellat
 function report(opening: Promise<Socket>, callback: buildConnector.Callback): void {
   opening.then(
     (socket) => callback(null, socket),
-    (cause: unknown) => callback(cause instanceof Error ? cause : new Error(String(cause)), null),
+    (cause: unknown) => callback(errorOf(cause), null),
   );
 }
 

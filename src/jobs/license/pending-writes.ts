@@ -3,7 +3,7 @@
  * (docs/exactly-once.md, A place for each write).
  */
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, orWarn } from '../../core/failure.ts';
+import { orWarn, type Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
 import type { LicenseWrites, ServerLoad } from '../../store/record/joined-writes.ts';
 import type { WriteEnd } from '../../store/record/writes.ts';

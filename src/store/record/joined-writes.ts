@@ -4,7 +4,7 @@
  */
 import { JoinedItems, limiter } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { errorOf, Failure, orWarn } from '../../core/failure.ts';
 import type { Alarm } from '../../core/system.ts';
 import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
@@ -94,7 +94,6 @@ export class LicenseWrites {
     return (await this.allKnown([user]))[0] ?? noWrites;
   }
 
-  /** In the order of the users. */
   async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
     await this.#read((place) => users.map((user) => hashesOf(place.salt, user)));
     const lacking = this.#places.flatMap((place) => place.lacking?.() ?? []);
@@ -211,9 +210,10 @@ export class LicenseWrites {
 
   /** Where other runs cannot be seen any more, with what was seen of them. */
   async load(): Promise<ServerLoad> {
-    await this.#read(() => []).catch((cause: unknown) => {
-      if (!(cause instanceof Failure)) throw cause;
-    });
+    await orWarn(
+      this.#read(() => []),
+      () => undefined,
+    );
     return this.#seenLoad();
   }
 
@@ -243,10 +243,6 @@ export class LicenseWrites {
     // That a line could not be recorded was said then.
     if (cause && (cause !== this.#failure || !(cause instanceof Failure))) throw cause;
   }
-}
-
-function errorOf(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 function numberIn(id: string): number {
