@@ -378,5 +378,7 @@ test('the one row of a roster whose license no list shows: the same command goes
     made: 1,
     retryable: true,
   });
-  expect(error?.hint).toMatch(/^Run the same command again, which plans again: chatelaine .*\nRun the .* later, with a/);
+  expect(error?.hint).toMatch(
+    /^Run the same command again, which plans again: chatelaine .*\nRun the .* later, with a/,
+  );
 });
