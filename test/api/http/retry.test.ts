@@ -101,6 +101,11 @@ test('the back-off doubles to half a minute, anything between nothing and the wh
   expect(backoff(3, 0.5)).toBe(2000);
 });
 
+test('after a 429 what is asked for is waited, from the third one on with a back-off beside it', () => {
+  expect([1, 2, 3, 4].map((attempt) => rateLimitWait(2000, attempt, 1))).toEqual([2075, 2075, 3075, 4075]);
+  expect([0, 1, 2].map((attempt) => rateLimitWait(undefined, attempt, 0.9))).toEqual([1000, 1000, 1800]);
+});
+
 test('what is in turn is one at a time, of each bucket', async () => {
   const gate = openGate({ elapsed: () => 0 });
   let [underWay, together] = [0, 0];
