@@ -106,7 +106,7 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
     const isLost =
       inclusion === following && following.include_anchor === undefined && page.messages.every(({ id }) => id !== edge);
     const view_changed = isLost && !isLimited && (await isHidden(chat, query, edge));
-    if (last || edge === start || view_changed) yield { ...page, messages, view_changed };
+    if (last || edge === start || view_changed || page.history_limited) yield { ...page, messages, view_changed };
     // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
     if (!last || isEnd(last) || (page[end] && !(isUp && page.history_limited))) return;
     left -= messages.length;
