@@ -26,6 +26,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   const wrongs = [
     ...unarchived(ended, limits),
     ...idles(ended),
+    ...lateCalls(ended),
     ...withoutArchive(ended),
     ...leftFiles(ended),
     ...endsOfNoCall(ended),
@@ -90,6 +91,17 @@ function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
     }
     const has = texts.has(message.id) ? 'an older version of it is archived' : 'it is not archived';
     return [`message ${message.id} is deleted, and ${has}`];
+  });
+}
+
+/** A call follows the last page of its look within this, in milliseconds, with the ways of both. */
+const mostLookToCall = 3000;
+
+function lateCalls({ server }: ChatEnded): string[] {
+  return server.steps.flatMap((step) => {
+    const read = 'size' in step ? step.looks.flatMap(({ pages }) => pages).at(-1)?.at : undefined;
+    const isLate = read !== undefined && step.at - read > mostLookToCall && !('stop' in step.client.fate);
+    return isLate ? [`a call at ${step.at} follows the last page of its look, at ${read}`] : [];
   });
 }
 

@@ -68,9 +68,9 @@ export interface Deed {
   /**
    * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
    * `newer`: the page that is asked for has the ids of before
-   * a move and the messages of after it.
+   * a move and the messages of after it. `limit`: the plan begins to hide this message and all before it.
    */
-  readonly does: (typeof deedNames)[number];
+  readonly does: (typeof deedNames)[number] | 'limit';
   /** Of the message, from the oldest at the beginning. */
   readonly nth: number;
   /** What of the topic moves with it; the message alone without it. */
@@ -251,7 +251,11 @@ export function chatServer(
     changed.set(id, time.now());
     keepVersion(id);
   };
-  const deeds: Readonly<Record<Exclude<Deed['does'], 'post'>, (message: MessageRecord, to: Partial<Place>) => void>> = {
+  const limit = (first_visible_message_id: number): void =>
+    state.organization.put('chat', { ...sampleOrganization, first_visible_message_id });
+  const deeds: Readonly<
+    Record<Exclude<(typeof deedNames)[number], 'post'>, (message: MessageRecord, to: Partial<Place>) => void>
+  > = {
     edit(message) {
       const now = Math.floor(time.now() / 1000);
       const content = naming(`${message.content}!`);
@@ -306,11 +310,12 @@ export function chatServer(
     const to = asked.subject === '' && service.level < 334 ? { ...asked, subject: '(no topic)' } : asked;
     const act = (): void => {
       if (does === 'post') post();
+      else if (does === 'limit') limit((first[nth % first.length] ?? 0) + 1);
       else change(does);
       store.keep();
       world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);
     };
-    const change = (does: Exclude<Deed['does'], 'post'>): void => {
+    const change = (does: keyof typeof deeds): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
         const target = does === 'back' ? { stream_id: channelId, subject: topic } : to;
@@ -431,6 +436,7 @@ export function chatServer(
   const heal = (): void => {
     left = left.filter(({ stays }) => stays);
     people = [];
+    limit(0);
     rates.perHour = 1_000_000;
     files?.heal();
   };
@@ -462,8 +468,8 @@ function replyOf(name: ChatReplyName, answer: SandboxAnswer, isUpward = true): R
     return { kind: 'answer', answer: cutPage(answer, name === 'short', isUpward) };
   if (name === 'made' || name === 'whole') return { kind: 'answer', answer };
   if (name === '429') {
-    const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': 1.5 };
-    return { kind: 'answer', answer: json(429, body, { 'retry-after': '1.5' }) };
+    const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': 3.5 };
+    return { kind: 'answer', answer: json(429, body, { 'retry-after': '3.5' }) };
   }
   if (name === '500') return { kind: 'answer', answer: json(500, { result: 'error', msg: 'Internal server error' }) };
   return { kind: 'answer', answer: proxyPage(Number(name)) };

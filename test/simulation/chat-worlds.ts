@@ -29,12 +29,13 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
   share: 500,
-  alone: [3, 5, 7, 11, 15],
+  alone: [3, 5, 7, 9, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...growing(chance) };
     if (seed % 16 === 5) return { seed, ...robbed(chance) };
     if (seed % 16 === 7) return { seed, ...unanswered(chance) };
+    if (seed % 16 === 9) return { seed, ...overtaken(chance) };
     if (seed % 16 === 11) return { seed, ...crossed(chance) };
     if (seed % 16 === 15) return { seed, ...held(chance) };
     const isOn = {
@@ -207,6 +208,20 @@ function crossed(chance: Chance): Omit<ChatPlan, 'seed'> {
   }));
   const people = [{ does, nth: chance.below(12), at: chance.below(20), on: { call: 'delete' as const, nth: 2 } }];
   return { messages: 1 + chance.below(12), runs: [{ line: purgeLine }], mishaps, people };
+}
+
+/** A call, or a page of its look, waits for a rate limit while people write; or the plan begins to hide messages. */
+function overtaken(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const messages = 1 + chance.below(20);
+  const plain = { messages, runs: [{ line: purgeLine }], sizes: sizesOf(chance, messages) };
+  const call = chance.pick(['delete', 'read'] as const);
+  const on = { call, nth: 1 + chance.below(call === 'read' ? 12 : 2) };
+  if (chance.happens(0.5)) return { ...plain, people: [{ does: 'limit', nth: chance.below(messages), at: 0, on }] };
+  const people = Array.from({ length: 3 }, (): Deed => {
+    const does = chance.pick(['post', 'edit', 'react'] as const);
+    return { does, nth: chance.below(messages), at: chance.below(4000), on };
+  });
+  return { ...plain, people, mishaps: [{ ...on, reply: '429' }], batches: chance.pick([1, 1000]) };
 }
 
 /** Holds by name or by messages, some of which people move out of the topic, and back into it. */

@@ -341,6 +341,19 @@ export const rules = [
     ['of what a sample did not find nothing is concluded', "asked === 'sample' ? gone", "asked === 'sample' ? []"],
     ['what is found elsewhere counts', "[found, 'elsewhere']", "[[], 'elsewhere']"],
   ]),
+  ...inFile('purge 9', 'jobs/topic/purge-topic.ts', [
+    ['a call that waited is not sent', 'if (this.#run.elapsed() > freshUntil) throw new Unsent();', ''],
+  ]),
+  ...inFile('purge 9', 'api/chat/chat-messages.ts', [
+    [
+      'a purge sees that the plan hides messages',
+      "history_limited: flags['history_limited'] === true",
+      'history_limited: false',
+    ],
+  ]),
+  ...inFile('purge 9', 'api/chat/message-pages.ts', [
+    ['an empty last page says that the plan hides messages', ' || page.history_limited) yield', ') yield'],
+  ]),
   ...inFile('purge 7', 'jobs/topic/purge-state.ts', [
     ['what no look before the call showed is unseen', 'id > stayed && call.before.has(id)', 'id > stayed'],
   ]),
