@@ -55,10 +55,7 @@ export const licenseEdit: Expected = {
 
 /** POST /license/: what is unconfirmed is settled by a list, and sent again where the list shows nothing. */
 export const licensePost: Expected = {
-  once: {
-    0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
-    7: '429-long',
-  },
+  once: { 0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`, 7: '429-long' },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
     7: `${limits} 429-long`,
@@ -117,19 +114,12 @@ export const topicPost: Expected = {
 
 /** What only explains or improves is never a failure. */
 export const helpful: Expected = {
-  once: {
-    0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
-  },
-  always: {
-    0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
-  },
+  once: { 0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200` },
+  always: { 0: `${limits} 429-long ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200` },
 };
 
 /** The first request only improves; a long 429 is of the account, and holds back the others too. */
 export const optionalFirst: Expected = {
-  once: {
-    0: `${limits} ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,
-    7: '429-long',
-  },
+  once: { 0: `${limits} ${lost} ${large} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`, 7: '429-long' },
   always: repeatable.always,
 };

@@ -69,10 +69,7 @@ const resizeOfEachRow: Expected = {
   },
 };
 const applyPost: Expected = {
-  once: {
-    0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`,
-    8: '429-long',
-  },
+  once: { 0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable} ${elsewhere} error-in-200`, 8: '429-long' },
   always: {
     0: `${carriedOut} ${late} 500-after ${harmless} empty json-garbage`,
     8: `${limits} 429-long`,
@@ -82,11 +79,7 @@ const applyPost: Expected = {
 /** An empty answer means that nobody activated the sensor (docs/apis.md, Licensing answers). */
 const activation: Expected = {
   once: { ...repeatable.once, 5: 'empty', 7: `429-long ${large} ${broke} html json-garbage` },
-  always: {
-    ...repeatable.always,
-    5: 'empty',
-    7: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage`,
-  },
+  always: { ...repeatable.always, 5: 'empty', 7: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage` },
 };
 /**
  * Every request of a command that looks before and after an unconfirmed request: the first that fails is the look
@@ -133,12 +126,7 @@ const cases: readonly Row[] = [
   { ...apply, target: '*', expected: repeatable },
   { line: `${apply.line} --dry-run`, stdin: roster, target: '*', expected: repeatable },
   { line: 'first-activation D422CD000301', target: 'GET *', expected: activation },
-  {
-    line: 'first-activation audit - --input-format csv',
-    stdin: sensors,
-    target: 'GET *',
-    expected: editOfEachRow,
-  },
+  { line: 'first-activation audit - --input-format csv', stdin: sensors, target: 'GET *', expected: editOfEachRow },
   { line: 'auth status', target: 'GET /v1/*', expected: repeatable },
   {
     line: 'auth login licensing --base-url {origin} --app-code 4711 --api-key-stdin',

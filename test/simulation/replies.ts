@@ -36,10 +36,7 @@ const table = {
   '400': { means: 'refused', reply: () => ({ kind: 'answer', answer: json(400, { detail: 'Not now.' }) }) },
   '429': {
     means: 'refused',
-    reply: () => ({
-      kind: 'answer',
-      answer: json(429, { detail: 'Request was throttled.' }, { 'retry-after': '1' }),
-    }),
+    reply: () => ({ kind: 'answer', answer: json(429, { detail: 'Request was throttled.' }, { 'retry-after': '1' }) }),
   },
   refused: { means: 'refused', reply: () => ({ kind: 'refused' }) },
 } as const satisfies Readonly<Record<string, ReplyKind>>;

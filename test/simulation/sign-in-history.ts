@@ -91,10 +91,7 @@ async function playSignIn({ seed, runs: planned }: SignInPlan, trace?: (line: st
   computer.disk.cutPower('none');
   const { server } = licensingServer(world, [], []);
   const start = (line: string, _number: number, fate: Fate): Process =>
-    new Process(computer, {
-      line: withDeadline(line),
-      ...{ env: {}, fate, dispatcher: dispatcherTo(server) },
-    });
+    new Process(computer, { line: withDeadline(line), ...{ env: {}, fate, dispatcher: dispatcherTo(server) } });
   const runs = await playRuns(world, planned, start);
   const stored = storedOn(computer);
   // Every profile that a run names is stored first, and one that is forgotten is forgotten last.

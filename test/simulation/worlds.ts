@@ -660,10 +660,7 @@ function ledgerFault(chance: Chance): LedgerFault {
 }
 
 function shapeOf(chance: Chance): LicenseShape {
-  const paged = {
-    list_shape: chance.pick(['pages', 'next-path'] as const),
-    page_size: chance.pick([2, 5, 10]),
-  };
+  const paged = { list_shape: chance.pick(['pages', 'next-path'] as const), page_size: chance.pick([2, 5, 10]) };
   return {
     stale: chance.pick([0, 0, 1000, 4000]),
     filters: chance.pick(['changed', 'changed', 'exact', 'ignored'] as const),

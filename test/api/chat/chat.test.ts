@@ -3,12 +3,7 @@ import { chatApi, fetchKey } from '../../../src/api/chat/chat.ts';
 import { Answer } from '../../../src/api/http/answer.ts';
 import { Secret } from '../../../src/core/secret.ts';
 
-const page = {
-  result: 'success',
-  msg: '',
-  messages: [{ id: 7, content: 'seven' }, { id: 8 }],
-  found_newest: true,
-};
+const page = { result: 'success', msg: '', messages: [{ id: 7, content: 'seven' }, { id: 8 }], found_newest: true };
 
 /** What a server answered, and what was done with its body: how often its whole text was read, and it was given up. */
 function answerOf(status: number, value: unknown) {

@@ -577,10 +577,7 @@ test('a page that is too large is requested with fewer messages', async () => {
   const long = topicOf(
     'lunch',
     Array.from({ length: 40 }, (_, at) => at + 1),
-  ).map((one) => ({
-    ...one,
-    content: 'long '.repeat(200),
-  }));
+  ).map((one) => ({ ...one, content: 'long '.repeat(200) }));
   const { server, root, unarchived } = await watched({ messages: long });
 
   const { exitCode } = await server.run(`${line} --archive ${root}`, { bodyLimit: 20_000 });
