@@ -398,7 +398,7 @@ export function chatServer(
     if (!path.endsWith('/delete_topic')) {
       const calls: Call[] = kind === 'look' || kind === 'since' ? ['read', kind] : ['read'];
       const name = (isRead ? befalling(calls) : undefined)?.reply ?? 'made';
-      const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0');
+      const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0', 1.5);
       if (kind) note(client, query, kind, made);
       const ids = query.get('message_ids');
       const isInVault = query.get('narrow')?.includes(String(vaultId)) ?? false;
@@ -461,15 +461,16 @@ function write(state: State, content: string, now: number, subject = topic): num
   return addMessage(state, { stream_id: channelId, subject, sender_id: 9, content }, now);
 }
 
-function replyOf(name: ChatReplyName, answer: SandboxAnswer, isUpward = true): Reply {
+/** A delete call is asked to wait for longer than it may after its look. */
+function replyOf(name: ChatReplyName, answer: SandboxAnswer, isUpward = true, wait = 3.5): Reply {
   if (name === 'dropped' || name === 'nothing') return { kind: name };
   if (name === 'cut') return { kind: 'cut', answer };
   if (name === 'empty' || name === 'short')
     return { kind: 'answer', answer: cutPage(answer, name === 'short', isUpward) };
   if (name === 'made' || name === 'whole') return { kind: 'answer', answer };
   if (name === '429') {
-    const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': 3.5 };
-    return { kind: 'answer', answer: json(429, body, { 'retry-after': '3.5' }) };
+    const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': wait };
+    return { kind: 'answer', answer: json(429, body, { 'retry-after': `${wait}` }) };
   }
   if (name === '500') return { kind: 'answer', answer: json(500, { result: 'error', msg: 'Internal server error' }) };
   return { kind: 'answer', answer: proxyPage(Number(name)) };
