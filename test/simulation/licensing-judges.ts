@@ -471,7 +471,9 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   if (last?.exit === 0 && runs.length > 1 && !isSaid && !limits.includes('shown after --settle'))
     wrongs.push(`"${line}" is right only in run ${runs.length} after the faults: ${runs[0]?.exit} ${runs[0]?.stderr}`);
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
-  if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
+  // Where the disk could not keep the record, the history knows of it.
+  const isKnown = last?.exit === 9 || last?.stderr.includes('and the server does not show it');
+  if (isKnown && limits.includes('answered and not kept')) return wrongs;
   // Its planning run may have been killed, and what another program did since is not what the plan says.
   if (last?.exit === 2 && last.stderr.includes('cannot read /home/ada/plan.ndjson')) return wrongs;
   if (/ --plan /.test(line) && [8, 10].includes(last?.exit ?? 0) && ended.plan.others?.some(({ at }) => at > 0))

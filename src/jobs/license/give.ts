@@ -31,6 +31,8 @@ export class Giving {
   readonly #locked: Case[] = [];
   /** Users who were sent a request, and whose license no list has shown. */
   readonly #waiting = new Map<LicenseFields, Case>();
+  /** Why the list that confirms what was answered could not be read. */
+  #unread: Failure | undefined;
   /** Users to whom more than one POST was sent: an earlier one may be processed late. */
   readonly #resent = new Set<LicenseFields>();
 
@@ -195,7 +197,12 @@ export class Giving {
     const waiting = this.#waiting;
     const users = [...waiting.values()].flatMap((one) => (answerOf(one) ? [one.asked] : []));
     if (this.#ports.state.isOver || users.length === 0) return;
-    const resultOf = users.length > 1 ? await this.#ports.lookups.list(users) : undefined;
+    const listing = users.length > 1 ? this.#ports.lookups.list(users) : undefined;
+    const resultOf = await listing?.catch((cause: unknown) => {
+      if (!(cause instanceof Failure) || this.#ports.state.isEndedBy(cause)) throw cause;
+      this.#unread = cause;
+    });
+    if (this.#unread) return;
     // What has ended is forgotten: a large run has many.
     const seenIn = function* (): Generator<Case> {
       for (const one of waiting.values()) {
@@ -215,7 +222,8 @@ export class Giving {
       const result = await orWarn(lookups.of(asked.app_code).lookUp(asked.remote_user, 'given'), warn);
       if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
     }
-    for (const one of this.#waiting.values()) await this.#reportEnd(one, whereStopped(one, this.#ports.state.stopped));
+    for (const one of this.#waiting.values())
+      await this.#reportEnd(one, whereStopped(one, this.#ports.state.stopped ?? this.#unread));
   }
 }
 

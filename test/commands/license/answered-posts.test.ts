@@ -323,6 +323,15 @@ test('a look that is not answered leaves the answer open: the key is printed, an
   expect([(await run(ensure('ada'))).exitCode, posts()]).toEqual([0, 1]);
 });
 
+test('a list at the end of apply that is not answered is a warning: all rows are created', async () => {
+  const { run } = await service(exact, 'GET /*=502#99+8');
+  const ran = await run(['license', 'apply', '-', '-o', 'json', '--retries', '0'], roster('ada', 'ben', 'cy'));
+  expect(ran.stderr).toMatch(
+    /^{"warning":"2 licenses were created [^;]+; no list confirmed it: [^"]+"}\n3 created on /,
+  );
+  expect(ran.exitCode).toBe(0);
+});
+
 test('apply that is interrupted before its look says that no list was read, and does not question the answer', async () => {
   const stop = new AbortController();
   let posts = 0;
