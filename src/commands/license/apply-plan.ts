@@ -43,6 +43,7 @@ export interface Job extends GivePorts {
   readonly reviewed?: ReviewedPlan | undefined;
   readonly values: Partial<
     Record<'write_plan', string> &
+      Record<'where', readonly string[]> &
       Record<'max_create' | 'max_retire', number> &
       Record<'exit_code' | 'retire_missing', boolean>
   >;
@@ -149,7 +150,7 @@ export function noteDoubts(plan: Plan, { lookups }: Job, { note }: Terminal): vo
  * @throws Failure usage where more would be retired than is probably meant; of the list
  */
 export async function toRetire(job: Job, { note, warn }: Terminal): Promise<Plan['missing']> {
-  const { retire_missing, max_retire } = job.values;
+  const { retire_missing, max_retire, where } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
     const { missing, other } = await reviewedMissing(rows, job.licensing);
@@ -167,6 +168,7 @@ export async function toRetire(job: Job, { note, warn }: Terminal): Promise<Plan
       `${length} of ${active} licenses would be retired: more than half; nothing was changed`,
       'If the roster is complete, give --max-retire N.',
     );
+  if (length > 0 && where) note('users of rows that --where omits are retired too');
   return missing;
 }
 

@@ -39,11 +39,8 @@ export default command({
     },
     ...workerOptions,
     max_create: { ...countField('N', 'Change nothing if more than N would be created'), min: 0 },
-    retire_missing: flagField('Retire licenses of users who are not in the roster'),
-    max_retire: {
-      ...countField('N', 'Change nothing if more than N would be retired'),
-      min: 0,
-    },
+    retire_missing: flagField('Retire licenses of users who are not in the roster, or whom --where omits'),
+    max_retire: { ...countField('N', 'Change nothing if more than N would be retired'), min: 0 },
     write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, without keys'),
     plan: textField('FILE', 'Apply the plan in FILE instead of a roster'),
     changed: { kind: 'boolean', help: 'Omit rows whose license is unchanged' },
