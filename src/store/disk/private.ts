@@ -98,12 +98,17 @@ export async function makeFolderAmongOthers(shared: string, system: System): Pro
   } catch (cause) {
     if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause, writableState);
   }
-  const found = await lstat(folder);
-  const isOurs = !hasModes(system) || (found.uid === system.uid && (found.mode & 0o077) === 0);
-  if (found.isDirectory() && isOurs) return folder;
+  if (await isOwnFolder(folder, system)) return folder;
   throw new Failure('config', `${folder} is not a private folder of this user`, {
     hint: `Remove it, or set XDG_STATE_HOME to a folder that can be written.`,
   });
+}
+
+/** Whether this user alone can enter a folder among those of others. */
+export async function isOwnFolder(folder: string, system: System): Promise<boolean> {
+  const found = await ifThere(`look at ${folder}`, lstat(folder));
+  const isOurs = !hasModes(system) || (found?.uid === system.uid && ((found?.mode ?? 0) & 0o077) === 0);
+  return found?.isDirectory() === true && isOurs;
 }
 
 export function folderAmongOthers(shared: string, system: System): string {

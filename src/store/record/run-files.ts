@@ -8,10 +8,11 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { constants, stat, type FileHandle } from '../../core/outside.ts';
-import { removing } from '../../core/shell-word.ts';
+import { removing, shellWord } from '../../core/shell-word.ts';
+import type { System } from '../../core/system.ts';
 import { ifThere, openFile, orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
-import { makePrivateFolder, stateFiles, writableState } from '../disk/private.ts';
+import { isOwnFolder, makePrivateFolder, stateFiles, writableState } from '../disk/private.ts';
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
 import { draftLocks, isHeld, lockFolder, lockFolders, tryLock, withLock } from '../lock/lock.ts';
 import type { LockDraft, Surroundings } from '../lock/lock.ts';
@@ -44,18 +45,28 @@ export async function openRunFiles(
 ): Promise<WritePlace> {
   const salt = hashOf(origin);
   const locks = await lockFolder(host.system);
-  const [usual] = lockFolders(host.system);
+  const [usual, temporary] = lockFolders(host.system);
+  const folder = join(locks, salt);
+  await makePrivateFolder(folder, host.system);
   if (locks !== usual) {
     warn(`requests are recorded in ${locks}, which does not last: a later run may not know them. ${writableState}`);
-    if ((await stateFiles(join(usual, salt))).some((one) => one.endsWith(suffix)))
+    if (await hasRuns(join(usual, salt), host.system))
       throw new Failure('config', `${usual} cannot be written, and has open requests`, {
         hint: 'Make the folder writable again, then run the same command. Nothing was sent.',
       });
-  }
-  const folder = join(locks, salt);
-  await makePrivateFolder(folder, host.system);
+  } else if ((await isOwnFolder(temporary, host.system)) && (await hasRuns(join(temporary, salt), host.system)))
+    throw new Failure('config', `${temporary} has open requests of a run that could not write ${usual}`, {
+      hint: `Nothing was sent. When no such run goes on: mv ${shellWord(join(temporary, salt))}/* ${shellWord(folder)}`,
+    });
   await removeOldLocks(folder, host);
   return new RunFiles(folder, salt, token, run, host);
+}
+
+/** Whether a run of that server goes on in a folder, or left requests open. */
+async function hasRuns(folder: string, system: System): Promise<boolean> {
+  for (const name of await stateFiles(folder))
+    if (name.endsWith(suffix) || (name.endsWith('.lock') && (await isHeld(join(folder, name), system)))) return true;
+  return false;
 }
 
 /** Younger locks of dead processes may be those that somebody waits for. */
