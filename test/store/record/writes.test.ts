@@ -64,23 +64,17 @@ function at(time: number): Place & { pass: (span: number) => void } {
   return { ...place(), clock, pass: clock.pass };
 }
 
-test.each(['.run', '.lock'])(
-  'what a run left in the temporary folder, its %s, ends a run in the usual one',
-  async (end) => {
-    const host = at(0);
-    const run = await openRun(host);
-    await run.begin(run.newId(), [ada], creation);
-    for (const file of filesOf(host, end === '.run' ? '.lock' : '.run')) rmSync(file);
-    const temporary = join(host.folder, `chatelaine-${host.system.uid ?? 'user'}`);
-    mkdirSync(temporary, { mode: 0o700, recursive: true });
-    renameSync(folderOf(host), join(temporary, basename(folderOf(host))));
-
-    expect(await failureOf(() => openRun(host))).toMatchObject({
-      kind: 'config',
-      message: `${temporary} has open requests of a run that could not write ${dirname(folderOf(host))}`,
-    });
-  },
-);
+test.each(['.run', '.lock'])('a run refuses to pass over a %s in the temporary folder', async (end) => {
+  const host = at(0);
+  const run = await openRun(host);
+  await run.begin(run.newId(), [ada], creation);
+  for (const file of filesOf(host, end === '.run' ? '.lock' : '.run')) rmSync(file);
+  const temporary = join(host.folder, `chatelaine-${host.system.uid ?? 'user'}`);
+  mkdirSync(temporary, { mode: 0o700, recursive: true });
+  renameSync(folderOf(host), join(temporary, basename(folderOf(host))));
+  const message = `${temporary} has open requests of a run that could not write ${dirname(folderOf(host))}`;
+  expect(await failureOf(() => openRun(host))).toMatchObject({ kind: 'config', message });
+});
 
 test('where a line cannot be written, its user stays locked, and nobody else is locked', async () => {
   const host = at(1000);
