@@ -140,10 +140,21 @@ function unknownOption(typed: string, line: string, options: Fields): Failure {
   });
   const help = `See ${line} --help.`;
   if (flags.includes(flag)) return usage(`${flag} does not accept a value`, keyAdvice(flag, options) ?? help);
-  // The name that other tools have for it.
-  const other = flag === '--format' ? 'Write -o FORMAT, as in -o json.' : undefined;
+  const other = otherFlags.get(flag) ?? otherFlags.get(`${line} ${flag}`);
   return usage(`unknown option ${flag}`, other ?? keyAdvice(flag, options) ?? suggestion(flag, flags) ?? help);
 }
+
+const narrowing =
+  'Choose messages with --channel, --topic, --sender, --since, --until, or --narrow \'[{"operator":"has","operand":"link"}]\'.';
+
+/** Options of other tools, and of other commands. */
+const otherFlags: ReadonlyMap<string, string> = new Map([
+  ['--format', 'Write -o FORMAT, as in -o json.'],
+  ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
+  ...'anchor channels dm-including has id ids in is limit mentions with'
+    .split(' ')
+    .map((name) => [`chatelaine archive pull --${name}`, narrowing] as const),
+]);
 
 /** Advice for a key on the command line, where other users and the shell's history can read it. */
 function keyAdvice(flag: string, options: Fields): string | undefined {

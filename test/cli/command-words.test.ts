@@ -71,6 +71,8 @@ test.each([
   ['license list --trace=1', '--trace does not accept a value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],
+  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
+  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license list --output xlsx', `--output: 'xlsx' is not one of ${generalFormats.join(', ')}`, 'Did you mean excel?'],
