@@ -149,6 +149,13 @@ test('server_settings counts against no allowance', async () => {
   expect((await chat('GET', '/server_settings')).headers).not.toHaveProperty('x-ratelimit-limit');
 });
 
+test('a form of several parts without a boundary has no fields', async () => {
+  const { chat } = await started();
+  const headers = { 'content-type': 'multipart/form-data' };
+
+  expect(await chat('PATCH', '/settings', { json: 'x', headers })).toMatchObject({ status: 200, body: { msg: '' } });
+});
+
 test('a body of more than 25 MiB is refused by the proxy', async () => {
   const { chat } = await started();
   const bytes = 25 * 1024 * 1024;

@@ -153,7 +153,7 @@ export class CreationRequests {
       if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
       if (!signal.aborted && !cause.isInterruption) throw cause;
       state.stop(cause);
-      const failure = new Failure('unknown', 'the request had no response', { retryable: false });
+      const failure = new Failure('unknown', 'the request had no response');
       return { value: { state: 'unanswered', failure }, end: 'no answer' };
     }
   }

@@ -3,6 +3,7 @@ import { sampleOf } from '../../helpers/extent.ts';
 import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
 import { alarmByHand, linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
@@ -348,6 +349,22 @@ test('apply that is interrupted before its look says that no list was read, and 
   expect(ran.stderr).toContain(
     '1 license was created according to the server; no list was read yet: the next run confirms it',
   );
+});
+
+test.each(['ensure', 'create'])('%s that is interrupted in its POST says that it had no response', async (name) => {
+  const stop = new AbortController();
+  const { run } = await openSandbox({
+    faults: readFaults('POST /v1/license/=hang-after', 1),
+    log({ method }) {
+      if (method === 'POST') stop.abort(new Failure('cancelled', 'interrupted'));
+    },
+  });
+
+  const line = ['license', name, '--remote-user', 'ada', '--size-allowance', '4', '-o', 'json'];
+  const { exitCode, error } = await run(line, { interrupt: stop.signal });
+
+  const message = 'the request had no response; interrupted; the request may or may not have been processed';
+  expect([exitCode, error?.retryable, error?.message.slice(0, message.length)]).toEqual([130, false, message]);
 });
 
 test.each([
