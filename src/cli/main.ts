@@ -112,7 +112,8 @@ function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefin
   });
   const release = alarm(deadline, () => late.abort(reached));
   const signal = AbortSignal.any([interrupt, late.signal]);
-  const again = (): boolean => signal.dispatchEvent(new Event('again', { cancelable: true }));
-  interrupt.addEventListener('again', (event) => again() || event.preventDefault());
+  interrupt.addEventListener('again', (event) => {
+    if (!signal.dispatchEvent(new Event('again', { cancelable: true }))) event.preventDefault();
+  });
   return { signal, release };
 }

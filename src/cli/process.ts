@@ -129,10 +129,12 @@ function interruption(): AbortSignal {
     const hear = (): void => {
       const isAgain = isCancelled() || !isFirst;
       isFirst = false;
-      if (!isAgain) controller.abort(failure);
-      else process.off(signal, hear);
-      if (isAgain && interrupt.dispatchEvent(new Event('again', { cancelable: true })))
-        process.kill(process.pid, signal);
+      if (!isAgain) {
+        controller.abort(failure);
+        return;
+      }
+      process.off(signal, hear);
+      if (interrupt.dispatchEvent(new Event('again', { cancelable: true }))) process.kill(process.pid, signal);
     };
     process.on(signal, failure ? hear : () => undefined);
   }

@@ -305,7 +305,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
     const message = server.versions.get(id)?.findLast(({ at }) => at < last)?.message;
     return !gone.has(id) && isInTopic(message) && isInTopic(versionAt(id, run, ended)?.message);
   });
-  // Nor what came back before a look to which the server says that the topic is empty.
+  // Nor what came back before the server said, wrongly, that the topic is empty.
   const { mishaps = [], people = [] } = ended.plan;
   const isLied = mishaps.some(({ reply }) => reply === 'empty') && people.some(({ does }) => does === 'back');
   if (alive.length > 0 && !isLied)

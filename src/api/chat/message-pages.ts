@@ -88,8 +88,10 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
     const around = isUp ? { num_before: 0, num_after: size } : { num_before: size, num_after: 0 };
     const failed = (cause: unknown): undefined => unlessTooLarge(cause, size);
     const page = await chat.messages({ ...query, ...around, anchor, ...inclusion }).catch(failed);
-    largest = page ? largest : size >> 1;
-    if (!page) continue;
+    if (!page) {
+      largest = size >> 1;
+      continue;
+    }
     isLimited ||= page.history_limited;
     // The server cut hidden messages from this page after its limit: only a page from message 1 on is whole.
     if (isUp && page.history_limited && (anchor === 'oldest' || anchor === '0')) {

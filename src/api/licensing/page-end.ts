@@ -10,7 +10,7 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
-  /** The sign is a flag, a number or a path, and not a text that may stand in each response. */
+  /** The sign is a flag, a number or a path, and not a text that may be in every response. */
   readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;

@@ -13,7 +13,13 @@ import type { PurgeRun } from './purge-archive.ts';
 /** Ends a delete call before it is sent: the look is too old. */
 export class Unsent extends Error {}
 
-/** Until when a call may follow a look with these waits before its pages, which count twice (docs/apis.md, Looks). */
+/** So many calls in a row that come too late end the purge. */
+export const maxUnsent = 5;
+
+/**
+ * The latest time for a delete call after the topic was read (docs/apis.md, Looks). @param waits before each page
+ * @param span from the first request to the last response @param earlier calls in a row that were too late
+ */
 export function expiryOf(waits: readonly Milliseconds[], span: Milliseconds, now: Milliseconds, earlier: number) {
   const waited = waits.reduce((sum, wait) => sum + wait, 0);
   const between = earlier < 2 ? waited - (waits[0] ?? 0) : 0;

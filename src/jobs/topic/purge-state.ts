@@ -88,7 +88,7 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
   // The server said that messages are left, and shows none: nobody knows which it deleted.
   const isDoubtful = call?.end === 'part' && !call.isAfterBroken && present.length === 0;
   const isProof = call && isAnswered(call.end) && !call.isAfterBroken && !isDoubtful;
-  const messages = changed(seen, [inCall, isProof ? 'deleted' : 'unseen'], [there, 'present']);
+  const messages = isProof ? changed(seen, [inCall, 'deleted'], [there, 'present']) : seen;
   const deeper = inCall.filter((id) => id < (look?.from ?? -Infinity));
   const isProgress = missing.some((id) => start.has(id));
   return {

@@ -11,11 +11,11 @@ import { placeOf } from '../messages/places.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
 import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
-import { callDeleteTopic, expiryOf, findGone, isRepeatable, Unsent } from './purge-requests.ts';
+import { callDeleteTopic, expiryOf, findGone, isRepeatable, maxUnsent, Unsent } from './purge-requests.ts';
 import * as fold from './purge-state.ts';
 import { hiddenMessages, topicPages, type TopicSurvey } from './survey-topics.ts';
 
-/** A look, its messages ascending, and the state before it. */
+/** What a read of the topic showed, its messages ascending, and the state before it. */
 interface TopicLook {
   readonly ids: readonly number[];
   /** Messages of which the archive lacks the version that was seen. */
@@ -27,8 +27,8 @@ interface TopicLook {
   readonly before: fold.PurgeState;
 }
 
-/** How often a call is not sent, in a row, and how often what comes during the archiving is looked for. */
-const [maxUnsent, maxCatchUps] = [5, 3];
+/** Times that what has come during the archiving is looked for. */
+const maxCatchUps = 3;
 
 export class TopicPurge {
   readonly survey: TopicSurvey;
@@ -163,7 +163,8 @@ export class TopicPurge {
     const once = { ...chat, messages: (query: MessageQuery) => chat.messages(query, limits) };
     const pages: (readonly number[])[] = [];
     const unkept: RawMessage[] = [];
-    const [begun, waits]: [Milliseconds, Milliseconds[]] = [elapsed(), []];
+    const waits: Milliseconds[] = [];
+    const begun = elapsed();
     let from: number | null = null;
     for await (const page of topicPages(extent === 'one page' ? once : chat, this.survey, 'newest')) {
       const { messages, found_oldest, history_limited, waited = 0 } = page;
