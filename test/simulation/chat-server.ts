@@ -45,20 +45,18 @@ export interface ChatMishap {
 }
 
 export const deedNames = [
-  ...([
-    'post',
-    'edit',
-    'react',
-    'move',
-    'newer',
-    'hide',
-    'vault',
-    'back',
-    'rename',
-    'hide-all',
-    'remove',
-    'rename-channel',
-  ] as const),
+  'post',
+  'edit',
+  'react',
+  'move',
+  'newer',
+  'hide',
+  'vault',
+  'back',
+  'rename',
+  'hide-all',
+  'remove',
+  'rename-channel',
 ] as const;
 
 /** What people do meanwhile, so many milliseconds after the beginning, or after a request arrived. */

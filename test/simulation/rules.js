@@ -30,6 +30,11 @@ export const rules = [
       '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
       "  const conflict = owner && (await removeStale(path, owner, me, system));\n  if (owner) throw new Failure('unavailable', 'it was that of a dead process', {});\n",
     ],
+    [
+      'a lock that is given back is removed',
+      'if (isLinked || (await ownerOf(path))?.token === me.token) await remove(path);',
+      "if (path.endsWith('x') && isLinked) await remove(path);",
+    ],
   ]),
   ...inFile('ensure', 'store/disk/owner.ts', [
     ['a zombie is gone', ' || /[ZX]/.test(state)', ''],
@@ -70,9 +75,19 @@ export const rules = [
       'const lock = await tryLock(path, this.#host, await this.#draft());',
       'const lock = { release: async () => undefined, holder: path };',
     ],
+    [
+      'a record that is written again keeps how writes ended',
+      '...(end ? [summedLine({ end: number, ...end })] : []),',
+      '',
+    ],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     ['what a dead run had under way is pending', 'while (await this.#closeEnded(place, records));', 'while (false);'],
+    [
+      'what other runs have under way counts',
+      'this.#countedIn([...this.#seen.values()].flat());',
+      'this.#countedIn([]);',
+    ],
   ]),
   ...inFile('apply 5', 'store/record/joined-writes.ts', [
     [
@@ -87,15 +102,6 @@ export const rules = [
       "if (line.is !== 'answered' && line.is !== 'no answer')",
       "if (line.is !== 'no answer')",
     ],
-  ]),
-  ...inFile('ensure', 'store/record/run-files.ts', [
-    [
-      'a record that is written again keeps how writes ended',
-      '...(end ? [summedLine({ end: number, ...end })] : []),',
-      '',
-    ],
-  ]),
-  ...inFile('ensure', 'store/record/run-record.ts', [
     ['two spellings of one name exclude one another', 'folded ${foldName(remote_user)}`', 'folded ${remote_user}`'],
   ]),
   ...inFile('apply', 'store/record/joined-writes.ts', [
@@ -117,13 +123,6 @@ export const rules = [
       'a name that was given may be shown late',
       "return asked.kind === 'change' && now >= endedAt + asked.settle;",
       "return asked.kind === 'change';",
-    ],
-  ]),
-  ...inFile('ensure', 'store/record/joined-writes.ts', [
-    [
-      'what other runs have under way counts',
-      'this.#countedIn([...this.#seen.values()].flat());',
-      'this.#countedIn([]);',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/places.ts', [
@@ -156,8 +155,6 @@ export const rules = [
       "if (others.length === 0 && fits) return failed(one, { is: 'others', added });",
     ],
     ['a repeat is sent only where the list shows nothing', 'if (refusal) return failed(one, refusal);', ''],
-  ]),
-  ...inFile('ensure', 'jobs/license/next-step.ts', [
     [
       'what has no answer is sent again at most --retries times',
       'unanswered > (isAgain ? 0 : rules.retries)',
@@ -306,12 +303,15 @@ export const rules = [
       'const level = await this.#run.chat.level();',
       'await this.#run.sleep(30_000);\n    const level = await this.#run.chat.level();',
     ],
-  ]),
-  ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     ['after a failure a purge waits as long as a retry', 'sleep(backoff(', 'sleep(30_000 + backoff('],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
+    [
+      'messages that are gone are asked for by their ids',
+      '(await findsByIds(chat)) ? gone : sampleOf(gone)',
+      '(await findsByIds(chat)) ? [] : sampleOf(gone)',
+    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-archive.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
   ...inFile('purge', 'jobs/topic/purge-state.ts', [
@@ -357,13 +357,6 @@ export const rules = [
   ...inFile('purge 7', 'jobs/topic/purge-state.ts', [
     ['what no look before the call showed is unseen', 'id > stayed && call.before.has(id)', 'id > stayed'],
   ]),
-  ...inFile('purge', 'jobs/topic/purge-requests.ts', [
-    [
-      'messages that are gone are asked for by their ids',
-      '(await findsByIds(chat)) ? gone : sampleOf(gone)',
-      '(await findsByIds(chat)) ? [] : sampleOf(gone)',
-    ],
-  ]),
   ...inFile('purge 15', 'jobs/topic/holds.ts', [
     [
       'a hold is of its topic in any case, resolved or not',
@@ -394,8 +387,6 @@ export const rules = [
   ]),
   ...inFile('archive', 'jobs/archive/pull-archive.ts', [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
-  ]),
-  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
     ['a recheck compares the whole selection', 'last === 0 || recheck ?', 'last === 0 ?'],
   ]),
   ...inFile('archive 9', 'jobs/messages/places.ts', [
@@ -478,13 +469,6 @@ export const rules = [
   ]),
   ...inFile('rosters', 'jobs/license/license-user.ts', [
     ['a row is one of its application', 'return `${app_code} ${remote_user}`;', 'return `${remote_user}`;'],
-  ]),
-  ...inFile('ensure', 'store/lock/lock.ts', [
-    [
-      'a lock that is given back is removed',
-      'if (isLinked || (await ownerOf(path))?.token === me.token) await remove(path);',
-      "if (path.endsWith('x') && isLinked) await remove(path);",
-    ],
   ]),
   ...inFile('apply', 'output/write.ts', [
     ['a write whose output fails waits for its work', 'isWrite ? ended : nextTurn()', 'nextTurn()'],
