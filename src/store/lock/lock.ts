@@ -99,11 +99,8 @@ export async function draftLocks(path: string, system: System, about: OwnerAbout
 export async function tryLock(path: string, { system, clock }: Surroundings, draft?: LockDraft) {
   const me = draft?.owner ?? (await thisOwner(system));
   for (let round = 0; ; round += 1) {
-    const conflict = await orAbandon(path, me, attempt(path, me, system, draft));
-    if (!conflict) {
-      abandoned.delete(path + me.token);
-      return { release: () => orAbandon(path, me, release(path, me, draft)) };
-    }
+    const conflict = await attempt(path, me, system, draft);
+    if (!conflict) return { release: () => orAbandon(path, me, release(path, me, draft)) };
     const { holder } = conflict;
     if (holder) return { holder, path: conflict.path };
     await clock.sleep(2 + round);
@@ -135,12 +132,13 @@ interface Conflict {
 
 /** One try, without waiting; undefined: the lock is taken. With a draft it is most likely free. */
 async function attempt(path: string, me: Owner, system: System, draft?: LockDraft): Promise<Conflict | undefined> {
-  if (draft && (await claim(path, me, draft))) return undefined;
+  const take = () => orAbandon(path, me, claim(path, me, draft));
+  if (draft && (await take())) return undefined;
   const owner = await ownerOf(path);
   const holder = owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
-  return conflict ?? ((await claim(path, me, draft)) ? undefined : { path, holder: undefined });
+  return conflict ?? ((await take()) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -156,7 +154,7 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
     if ((await ownerOf(path))?.token === dead.token) await remove(path);
     return undefined;
   } finally {
-    await release(guard, me);
+    await orAbandon(guard, me, release(guard, me));
   }
 }
 
@@ -169,6 +167,7 @@ async function claim(path: string, me: Owner, draft?: LockDraft): Promise<boolea
     await byLink();
     // Some file servers let both succeed.
     if (await unlessRefused(byLink().then(() => true))) throw await looseLock(path);
+    abandoned.delete(path + me.token);
     return true;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;

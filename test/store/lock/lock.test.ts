@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
@@ -62,11 +63,19 @@ test('a lock that could not be removed is no lock for the process that had it', 
   const host = place();
   const path = join(host.folder, 'x.lock');
   const release = await acquireLock(path, host);
-  renameSync(path, `${path}.away`);
-  mkdirSync(path);
-  expect((await failureOf(release)).message).toBe(`cannot read the lock ${path}: it is a directory`);
-  rmdirSync(path);
-  renameSync(`${path}.away`, path);
+  const { token } = JSON.parse(readFileSync(path, 'utf8')) as Owner;
+  const whileUnreadable = async (paths: readonly string[], work: () => Promise<unknown>): Promise<void> => {
+    for (const one of paths) renameSync(one, `${one}.away`);
+    for (const one of paths) mkdirSync(one);
+    expect((await failureOf(work)).message).toMatch(/^cannot read the lock .*: it is a directory$/);
+    for (const one of paths) rmdirSync(one);
+    for (const one of paths) renameSync(`${one}.away`, one);
+  };
+  await whileUnreadable([path], release);
+  // Nor is the one by which it clears that away.
+  const next = acquireLock(path, host);
+  while (!existsSync(`${path}.${token}`)) await setImmediate();
+  await whileUnreadable([path, `${path}.${token}`], () => next);
   await (
     await acquireLock(path, host, { wait: 0 })
   )();
