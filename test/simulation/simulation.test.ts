@@ -44,6 +44,7 @@ test.each([
   ['purge', 71_003_725],
   ['purge', 91_003_672],
   ['ensure', 51_018_635],
+  ['ledger', 93_005_888],
   ['rosters', 61_009_062],
   ['sign-in', 61_018_230],
 ])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {

@@ -169,7 +169,12 @@ export class CreationRequests {
       return sightOf(seen, sentAt);
     };
     try {
-      if ((await places.settle(lost, look)) === 'shown' || !seen.seen) return seen;
+      if ((await places.settle(lost, look)) === 'shown') {
+        // Once it is due, a run that got the user from a lost ledger may have created it.
+        const isOurs = elapsed() < lost.ended + rules.settle || (await places.store.holdsUsers());
+        return isOurs ? seen : { ...seen, before: undefined };
+      }
+      if (!seen.seen) return seen;
       const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
       const isRepeated = nextStep(settled, rules).do === 'create';
       // Later runs count it among those without a response.

@@ -5,8 +5,8 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { orWarn, type Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
-import type { LicenseWrites, ServerLoad } from '../../store/record/joined-writes.ts';
-import type { WriteEnd } from '../../store/record/writes.ts';
+import type { LicenseWrites } from '../../store/record/joined-writes.ts';
+import type { ServerLoad, WriteEnd } from '../../store/record/writes.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 
 /** The result of a lookup of a write without an answer. */

@@ -80,8 +80,7 @@ export class LedgerWrites implements WritePlace {
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
-  /** A line could not be written. */
-  #isCut = false;
+  isCut = false;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
   #restored = -Infinity;
 
@@ -136,7 +135,7 @@ export class LedgerWrites implements WritePlace {
       return { number: line.begin, keys: line.users.map(({ folded }) => keyOf(folded)), line };
     });
     await this.#exchanges.addNow({ lines: added }).catch((cause: unknown) => {
-      this.#isCut = true;
+      this.isCut = true;
       throw cause;
     });
   }
@@ -180,7 +179,7 @@ export class LedgerWrites implements WritePlace {
 
   /** Where the end of a write may be missing, it keeps them; where the connection is gone, so are its locks. */
   #release({ key, told }: Wish, folded: string): void {
-    if (this.#isCut) return;
+    if (this.isCut) return;
     this.#fresh.delete(folded);
     this.#told.delete(told);
     this.#given.push(key);

@@ -9,14 +9,8 @@ import type { Alarm } from '../../core/system.ts';
 import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
 import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
-import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type WriteEnd } from './writes.ts';
-import type { UserLock, UserName } from './writes.ts';
-
-/** How many writes are pending or under way in all runs, with other requests of this run without an answer. */
-export interface ServerLoad {
-  readonly n: number;
-  readonly settle: Milliseconds;
-}
+import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type ServerLoad } from './writes.ts';
+import type { UserLock, UserName, WriteEnd } from './writes.ts';
 
 interface StoreWorld extends LockWorld {
   /** The start of each id. */
@@ -178,6 +172,12 @@ export class LicenseWrites {
     if (!ending) return;
     void this.#lines.hurry();
     await ending.catch(() => undefined);
+  }
+
+  /** Whether the users that it locked are locked still, by the lines that wait to be written. */
+  async holdsUsers(): Promise<boolean> {
+    await this.#lines.hurry().catch(() => undefined);
+    return !this.#places.some(({ isCut }) => isCut);
   }
 
   async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {

@@ -53,6 +53,8 @@ export interface WritePlace {
   close(left: ReadonlySet<number>): Promise<void>;
   /** Takes the place of the writes that a restored ledger may lack, of every user. */
   lacking?(): PendingWrite | undefined;
+  /** A line could not be written: by now another run may have its users. */
+  readonly isCut?: boolean;
 }
 
 export interface LockHolder {

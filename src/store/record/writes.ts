@@ -95,3 +95,9 @@ export interface OpenFirst extends OpenWrite {
   readonly licenses: number;
   readonly isOf: (user: UserName) => boolean;
 }
+
+/** How many writes are pending or under way in all runs, with other requests of this run without an answer. */
+export interface ServerLoad {
+  readonly n: number;
+  readonly settle: Milliseconds;
+}
