@@ -291,7 +291,10 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   const elsewhere = row.deleted > deleted ? unasked(run, ended) : [];
   const moved = isEnded ? elsewhere : takenForDeleted(elsewhere, run, ended);
   if (moved.length > 0) limits.add('ended before it asked for messages by their ids');
-  if (row.deleted > deleted + moved.length) wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
+  const movedOn = row.deleted > deleted ? takenForDeleted(neverMet(run, ended), run, ended) : [];
+  if (movedOn.length > 0) limits.add('was moved again while it was searched for');
+  if (row.deleted > deleted + new Set([...moved, ...movedOn]).size)
+    wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
   if (row.status === 'unseen') wrongs.push(...unansweredOf(run, name, ended));
   wrongs.push(...otherwiseTold(run, row, { name, ended }));
   if (row.status !== 'deleted' && row.status !== 'missing')
@@ -457,14 +460,28 @@ function unasked(run: Process, ended: ChatEnded): number[] {
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
     const isAsked = ended.server.asked.some(
-      ({ client, at, ids, isInVault }) =>
+      ({ client, at, ids, channels }) =>
         client === run &&
         at > (now?.at ?? 0) &&
         ids.includes(id) &&
-        isInVault === (now?.message?.stream_id === vaultId),
+        channels.includes(vaultId) === (now?.message?.stream_id === vaultId),
     );
     const isMeant = isCut || now?.message?.stream_id === vaultId;
     return isMeant && !isAsked && isVisible(now?.message) && !isInTopic(now.message);
+  });
+}
+
+/** Messages that a run asked for in all channels, in none of them while they were there. */
+function neverMet(run: Process, { server: { asked, versions } }: ChatEnded): number[] {
+  return [...versions].flatMap(([id, all]) => {
+    const requests = asked.filter(({ client, ids }) => client === run && ids.includes(id));
+    const everywhere = new Set(requests.flatMap(({ channels }) => channels));
+    const isWhole = [channelId, otherId, vaultId].every((channel) => everywhere.has(channel));
+    const isMet = requests.some(({ at: time, channels }) => {
+      const message = all.findLast(({ at }) => at <= time)?.message;
+      return !isVisible(message) || channels.some((channel) => channel === message.stream_id);
+    });
+    return isWhole && !isMet ? [id] : [];
   });
 }
 

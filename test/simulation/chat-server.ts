@@ -95,8 +95,8 @@ interface Asked {
   readonly client: Process;
   readonly at: number;
   readonly ids: readonly number[];
-  /** In the private channel that the account joined later, which shows its messages to no other request. */
-  readonly isInVault: boolean;
+  /** Where they are asked for; none: among what the account received. */
+  readonly channels: readonly number[];
 }
 
 /** A message from some moment on; without one where it is removed. */
@@ -399,9 +399,8 @@ export function chatServer(
       const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0', 1.5);
       if (kind) note(client, query, kind, made);
       const ids = query.get('message_ids');
-      const isInVault = query.get('narrow')?.includes(String(vaultId)) ?? false;
       if (ids !== null && name === 'made')
-        asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[], isInVault });
+        asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[], channels: channelsIn(query) });
       reply(made);
       return;
     }
@@ -453,6 +452,12 @@ function kindOf(query: URLSearchParams): 'look' | 'below' | 'since' | undefined 
   const isBelow = query.get('num_after') === '0' && Number(query.get('num_before')) > 1;
   if (isBelow) return query.get('anchor') === 'newest' ? 'look' : 'below';
   return query.get('include_anchor') === 'false' ? 'since' : undefined;
+}
+
+function channelsIn(query: URLSearchParams): number[] {
+  const narrow = query.get('narrow') ?? '';
+  const [channel] = /(?<="operand":)\d+/.exec(narrow) ?? [];
+  return channel !== undefined ? [Number(channel)] : narrow.includes('public') ? [channelId, otherId] : [];
 }
 
 function write(state: State, content: string, now: number, subject = topic): number {
