@@ -10,8 +10,6 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
-  /** The sign is a flag, a number or a path, and not a text that may be in every response. */
-  readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
   readonly pages: number;
@@ -38,11 +36,9 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
   const signs = [...links, ...valuesOf(moreName).filter(isSign), ...(partial ? [206] : [])];
-  const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
   return {
     next: urls.find((url) => url.includes('?')),
-    nextPath,
-    hasMore: nextPath !== undefined || signs.some((sign) => sign === true || typeof sign === 'number'),
+    nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest(valuesOf(totalName)),
     pages: highest(valuesOf(pagesName)),
