@@ -1,6 +1,6 @@
 /** What came of users who were to get a license, in the words of a result, and how the run of a roster ends. */
 import { notShown } from '../../api/licensing/license-writes.ts';
-import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
+import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -14,14 +14,13 @@ import type { LicenseHistory } from './history.ts';
 export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
   const { lookups, placesOf, history, rules, warn } = ports;
   const { asked } = one;
-  const [answered, own] = [answerOf(one)?.license, answeredLicense(one)];
+  const own = answeredLicense(one);
   const unmet = unmetOf(end, own);
   let failure = unmet && failureOf(one, unmet, rules.wants);
   let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
   let warning = unmet ? undefined : warningOf(one, end);
   const places = placesOf(asked.app_code);
-  const isListed = license && (license.key !== answered?.key || (license.key === undefined && !one.sent));
-  const noKey = license && isListed ? await lookups.whyNoKey(asked, license, places) : undefined;
+  const noKey = license && license !== own ? await lookups.whyNoKey(asked, license, places) : undefined;
   if (noKey && own && !unmet) [license, warning] = [own, undefined];
   else if (noKey) [license, failure] = [undefined, failure ?? noKey];
   if (warning !== undefined) warn(warning);
@@ -29,19 +28,9 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   const [listed] = end.outcome === 'resized' ? (end.licenses ?? []) : [];
   const size_before = listed && sizeOf(listed);
   const status = (unmet ?? end).outcome;
-  if (!failure && license && status === 'created') failure = whyNoPrintedKey(license);
+  // That must not read as "safe to run again": the license exists.
+  if (noKey && failure === noKey && status === 'created') failure = noKey.as('unknown', noKey.message);
   return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
-}
-
-/** Where no key is known, that must not read as "safe to run again": the license exists. */
-function whyNoPrintedKey(license: License): Failure | undefined {
-  try {
-    keyOf(license);
-    return undefined;
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    return cause.as('unknown', `the license exists; ${cause.message}`, { retryable: false });
-  }
 }
 
 /** One key that was answered for several users is nobody's until a list says whose. */

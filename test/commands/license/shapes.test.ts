@@ -62,7 +62,7 @@ test.each([`${create} -q`, create, 'license ensure --remote-user ada --size-allo
     service.done();
     expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '' });
     expect(stderr).toContain(
-      'the license exists; no field of the license can be recognized as its key; its fields are: remote_user, app_code, serial',
+      'the user has a license: no field of the license can be recognized as its key; its fields are: remote_user, app_code, serial',
     );
   },
 );
