@@ -1,8 +1,9 @@
 /** What one list shows of some users of an application, and of others. */
 import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
-import { likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import { isStoredFor, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../core/fold-name.ts';
+import { groupBy } from './license-user.ts';
 
 export class ListedUsers {
   readonly #app_code: number;
@@ -62,19 +63,7 @@ function push<T>(groups: Map<string, T[]>, name: string, one: T): void {
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */
 export function nameIndex(users: ReadonlySet<string>): (name: string) => readonly string[] {
-  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
-  const changed = new Map<string, string[]>();
-  /** Those whose names a server may cut. */
-  const long = new Map<string, string[]>();
-  for (const user of users) {
-    const folded = foldName(user);
-    if (folded !== user) push(changed, folded, user);
-    if (folded.length > minCutChars) push(long, folded.slice(0, minCutChars), user);
-  }
-  return (name) => {
-    const folded = foldName(name);
-    const cut = name.length < minCutChars ? [] : (long.get(folded.slice(0, minCutChars)) ?? []);
-    const same = [...(users.has(folded) ? [folded] : []), ...(changed.get(folded) ?? [])];
-    return [...same, ...cut.filter((user) => foldName(user).startsWith(folded) && !same.includes(user))];
-  };
+  const beginOf = (name: string): string => foldName(name).slice(0, minCutChars);
+  const index = groupBy(users, beginOf);
+  return (name) => (index.get(beginOf(name)) ?? []).filter((user) => isStoredFor(name, user));
 }
