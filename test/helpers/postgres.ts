@@ -41,7 +41,7 @@ export interface Cluster {
 }
 
 /** Makes a ledger one that was there for long: a new one counts as restored at the moment at which it was made. */
-export const madeLongAgo = 'UPDATE chatelaine.ledger SET restored = NULL;';
+export const madeLongAgo = "UPDATE chatelaine.ledger SET restored = 'epoch';";
 
 const bin = whereIs('postgresql');
 

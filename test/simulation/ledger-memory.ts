@@ -64,7 +64,7 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
   let runs: Run[] = [];
   const events: ToldRow[] = [];
   const locks = new Map<string, LedgerConnection>();
-  let [place, knownPlace, restored, lastSeq]: [number, number, number | null, number] = [0, 0, null, 0];
+  let [place, knownPlace, restored, lastSeq] = [0, 0, -Infinity, 0];
 
   const holder = (key: string): LedgerConnection | undefined => {
     const connection = locks.get(key);
@@ -87,8 +87,7 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
   type Statement = (connection: LedgerConnection, ...values: never[]) => readonly Row[];
   const functions: Readonly<Partial<Record<StatementName, Statement>>> = {
     about() {
-      const age = restored === null ? null : now() - restored;
-      return [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), age }];
+      return [{ version: ledgerVersion, salt: Buffer.from('c0ffee', 'hex'), age: now() - restored }];
     },
     enter() {
       if (knownPlace !== place) [knownPlace, restored] = [place, now()];

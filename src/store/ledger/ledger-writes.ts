@@ -32,7 +32,7 @@ interface ToldEntry {
 /** What a ledger says of itself. */
 export interface LedgerState {
   readonly salt: string;
-  /** Milliseconds since it was made or restored; Infinity: long ago. */
+  /** Milliseconds since it was made or restored. */
   readonly age: Milliseconds;
 }
 

@@ -82,16 +82,13 @@ export class Ledger {
 
   /** Creates the tables. @throws Failure config where there are those of another version */
   async init(): Promise<'created' | 'unchanged'> {
-    const isThere = async (): Promise<boolean> =>
-      (await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`))[0]?.['is_there'] === true;
-    if (!(await isThere()))
-      try {
-        await this.#ask(schemaSql);
-        return 'created';
-      } catch (cause) {
-        // Another one may have made it meanwhile.
-        if (!(await isThere())) throw cause;
-      }
+    try {
+      await this.#ask(schemaSql);
+      return 'created';
+    } catch (cause) {
+      const [found] = await this.#ask(`SELECT to_regclass('chatelaine.ledger') IS NOT NULL AS is_there`);
+      if (found?.['is_there'] !== true) throw cause;
+    }
     await this.#current();
     return 'unchanged';
   }
@@ -135,13 +132,7 @@ export class Ledger {
 
 /** What the ledger says of itself. @throws Failure config for another version */
 export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
-  if (!Buffer.isBuffer(salt))
-    throw new Failure(
-      'config',
-      'the table chatelaine.ledger has lost its only row, and with it the salt of all hashes',
-      { hint: 'Restore that row from a backup.' },
-    );
-  if (version === ledgerVersion) return { salt: salt.toString('hex'), age: age === null ? Infinity : Number(age) };
+  if (version === ledgerVersion && Buffer.isBuffer(salt)) return { salt: salt.toString('hex'), age: Number(age) };
   const is = `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`;
   throw new Failure('config', is, {
     hint:

@@ -400,7 +400,7 @@ describe('a ledger', needs('postgresql'), () => {
   test.each([
     [`UPDATE chatelaine.ledger SET version = ${ledgerVersion + 1}`, 'Upgrade chatelaine on this machine.'],
     ['UPDATE chatelaine.ledger SET version = 2', 'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.'],
-    ['DELETE FROM chatelaine.ledger', 'Restore that row from a backup.'],
+    ['DELETE FROM chatelaine.ledger', 'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.'],
     ['DROP SCHEMA chatelaine CASCADE', 'Create it once: chatelaine ledger init'],
   ])('after %s nothing is sent, and the way out is named', async (sql, hint) => {
     const name = `odd_${(count += 1)}`;
