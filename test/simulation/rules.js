@@ -226,7 +226,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-writes.ts', [
-    ['of all runs one has a user', '    if (wish.isTaken) {\n', '    if (wish.key) {\n'],
+    ['of all runs one has a user', 'if (wish.isTaken) return {', 'if (wish.key) return {'],
     [
       'a connection that lost its users sends nothing',
       'if (!isExchanged(answer) || answer.written !== lines.length)',
