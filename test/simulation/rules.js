@@ -75,11 +75,7 @@ export const rules = [
       'const lock = await tryLock(path, this.#host, await this.#draft());',
       'const lock = { release: async () => undefined, holder: path };',
     ],
-    [
-      'a record that is written again keeps how writes ended',
-      '...(end ? [summedLine({ end: number, ...end })] : []),',
-      '',
-    ],
+    ['no line follows one that a crash cut', '        await truncate(path, size);\n', ''],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     ['what a dead run had under way is pending', 'while (await this.#closeEnded(place, records));', 'while (false);'],

@@ -7,10 +7,10 @@ import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { constants, stat, type FileHandle } from '../../core/outside.ts';
+import { constants, stat, truncate, type FileHandle } from '../../core/outside.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { ifThere, openFile, orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
+import { ifThere, openFile, orFailure, readBytes, remove, withFile, writePrivate } from '../disk/files.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type Owner } from '../disk/owner.ts';
 import { isOwnFolder, makePrivateFolder, stateFiles, writableState } from '../disk/private.ts';
 import { appendSynced, lineIn, summedLine } from '../disk/records.ts';
@@ -25,8 +25,7 @@ type TimedLine = WriteLine & { readonly time: Milliseconds };
 interface ReadFile {
   readonly record: RunRecord;
   readonly owner: Owner;
-  readonly inode: number;
-  /** The bytes that were read. */
+  /** The bytes that were read: whole lines. */
   readonly size: number;
 }
 
@@ -138,10 +137,9 @@ class RunFiles implements WritePlace {
     const path = this.#pathOf(token);
     const found = await ifThere(`look at ${path}`, stat(path));
     const known = this.#others.get(token);
-    const same = known?.inode === found?.ino ? known : undefined;
-    if (same && same.size === found?.size) return same;
+    if (known && known.size === found?.size) return known;
     const bytes = found && (await readBytes(path));
-    const file = bytes && (same ?? this.#begin(bytes, token, found.ino));
+    const file = bytes && (known ?? this.#begin(bytes, token));
     if (!file) return undefined;
     const { clock } = this.#host;
     let { size } = file;
@@ -159,13 +157,13 @@ class RunFiles implements WritePlace {
   }
 
   /** Undefined where a crash cut its first line: nothing was sent. */
-  #begin(bytes: Buffer, token: string, inode: number): ReadFile | undefined {
+  #begin(bytes: Buffer, token: string): ReadFile | undefined {
     const size = bytes.indexOf(10) + 1;
     if (size === 0) return undefined;
     const { json, isWhole } = lineIn(bytes.toString('utf8', 0, size - 1));
     const head = json?.value;
     if (!isWhole || !isHead(head)) throw damagedAt(this.#pathOf(token), 'it does not begin as a record of writes');
-    return { record: new RunRecord(token, head), owner: head.owner, inode, size };
+    return { record: new RunRecord(token, head), owner: head.owner, size };
   }
 
   /** One call after the other: lines that come together are one. */
@@ -186,15 +184,22 @@ class RunFiles implements WritePlace {
     await withLock(`${path}.lock`, this.#host, async () => {
       const file = await this.#readOne(token);
       if (!file) return;
-      const { record } = file;
+      const { record, size } = file;
       const { clock } = this.#host;
       const [time, now] = [clock.now(), clock.elapsed()];
-      for (const line of ends)
-        if (line.is !== 'no answer' || !record.all.get(line.end)?.end) record.apply(line, time, now);
-      if (record.isNeeded(now)) await writePrivate(path, textOf(file));
-      else await remove(path);
+      const lines = ends.filter((line) => line.is !== 'no answer' || !record.all.get(line.end)?.end);
+      // Until they are on disk.
+      this.#others.delete(token);
+      for (const line of lines) record.apply(line, time, now);
+      if (!record.isNeeded(now)) return remove(path);
+      const text = lines.map((line) => summedLine({ ...line, time })).join('');
+      const adding = withFile(openFile(path, constants.O_WRONLY | constants.O_APPEND), async (opened) => {
+        await truncate(path, size);
+        await appendSynced(opened, text);
+      });
+      await orFailure(`write ${path}`, adding, writableState);
+      this.#others.set(token, { ...file, size: size + Buffer.byteLength(text) });
     });
-    this.#others.delete(token);
   }
 
   async close(left: ReadonlySet<number>): Promise<void> {
@@ -217,15 +222,6 @@ class RunFiles implements WritePlace {
   #pathOf(token: string): string {
     return join(this.#folder, token + suffix);
   }
-}
-
-/** All that is needed of a file. */
-function textOf({ record, owner }: ReadFile): string {
-  const lines = [...record.all].flatMap(([number, { users, asked, time, end }]) => [
-    summedLine({ begin: number, time, users, asked }),
-    ...(end ? [summedLine({ end: number, ...end })] : []),
-  ]);
-  return [summedLine({ record: version, ...record.run, owner }), ...lines].join('');
 }
 
 function isHead(value: unknown): value is WritingRun & { readonly owner: Owner } {
