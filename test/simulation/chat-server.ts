@@ -244,29 +244,22 @@ export function chatServer(
     const { cached: _, ...known } = message;
     return { ...known, ...to, last_moved_timestamp: now, edit_history: [entry, ...(message.edit_history ?? [])] };
   };
-  const post = (): void => {
-    const id = write(state, naming('posted meanwhile'), time.now());
-    changed.set(id, time.now());
-    keepVersion(id);
-  };
   const limit = (first_visible_message_id: number): void =>
     state.organization.put('chat', { ...sampleOrganization, first_visible_message_id });
-  const deeds: Readonly<
-    Record<Exclude<(typeof deedNames)[number], 'post'>, (message: MessageRecord, to: Partial<Place>) => void>
-  > = {
-    edit(message) {
+  const deeds = {
+    edit(message: MessageRecord) {
       const now = Math.floor(time.now() / 1000);
       const content = naming(`${message.content}!`);
       const entry = { user_id: 9, timestamp: now, prev_content: message.content };
       const edit_history = [entry, ...(message.edit_history ?? [])];
       put({ ...message, content, rendered: `<p>${content}</p>`, last_edit_timestamp: now, edit_history });
     },
-    react(message) {
+    react(message: MessageRecord) {
       const reaction = { emoji_name: 'tada', emoji_code: '1f389', reaction_type: 'unicode_emoji', user_id: 9 } as const;
       put({ ...message, reactions: [...message.reactions, reaction] });
     },
-    move: (message, to) => put(moved(message, to)),
-    newer(message, to) {
+    move: (message: MessageRecord, to: Partial<Place>) => put(moved(message, to)),
+    newer(message: MessageRecord, to: Partial<Place>) {
       put({ ...message, cached: { stream_id: message.stream_id ?? channelId, subject: message.subject, ...to } });
       time.after(0, () => {
         const now = state.messages.get(message.id);
@@ -274,22 +267,30 @@ export function chatServer(
         store.keep();
       });
     },
-    hide(message) {
+    hide(message: MessageRecord) {
       unseen.set(message.id, time.now());
       put(moved(message, { stream_id: hiddenId }));
     },
-    vault: (message) => put(moved(message, { stream_id: vaultId })),
-    back: (message) => put(moved(message, { stream_id: channelId, subject: topic })),
-    'hide-all'() {
-      for (const row of state.messages.rows()) if (isTopic(row.subject)) deeds.hide(row, {});
-    },
-    rename() {
-      for (const row of state.messages.rows()) if (isTopic(row.subject)) put(moved(row, { subject: 'renamed' }));
-    },
-    remove(message) {
+    vault: (message: MessageRecord) => put(moved(message, { stream_id: vaultId })),
+    back: (message: MessageRecord) => put(moved(message, { stream_id: channelId, subject: topic })),
+    remove(message: MessageRecord) {
       unseen.set(message.id, time.now());
       state.messages.remove(message.id);
       keepVersion(message.id);
+    },
+  };
+  /** What is done to the topic or its channel, whatever became of the nth message. */
+  const deedsOfAll = {
+    post() {
+      const id = write(state, naming('posted meanwhile'), time.now());
+      changed.set(id, time.now());
+      keepVersion(id);
+    },
+    'hide-all'() {
+      for (const row of state.messages.rows()) if (isTopic(row.subject)) deeds.hide(row);
+    },
+    rename() {
+      for (const row of state.messages.rows()) if (isTopic(row.subject)) put(moved(row, { subject: 'renamed' }));
     },
     'rename-channel'() {
       const channel = state.channels.get(channelId);
@@ -307,9 +308,9 @@ export function chatServer(
     // Older servers have no empty topic, and this one in its place.
     const to = asked.subject === '' && service.level < 334 ? { ...asked, subject: '(no topic)' } : asked;
     const act = (): void => {
-      if (does === 'post') post();
-      else if (does === 'limit') limit((first[nth % first.length] ?? 0) + 1);
-      else change(does);
+      if (does === 'limit') limit((first[nth % first.length] ?? 0) + 1);
+      else if (does in deedsOfAll) deedsOfAll[does as keyof typeof deedsOfAll]();
+      else change(does as keyof typeof deeds);
       store.keep();
       world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);
     };

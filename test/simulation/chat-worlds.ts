@@ -186,7 +186,7 @@ function brokenOff(chance: Chance): Omit<ChatPlan, 'seed'> {
 function cameAfter(chance: Chance): Omit<ChatPlan, 'seed'> {
   const kill = { at: 3 + chance.below(2), since: 'POST', how: 'kill' as const };
   return {
-    ...{ messages: 2 + chance.below(4), batches: 1, sizes: { batch: 1 } },
+    messages: 1 + chance.below(4),
     runs: [
       { line: purgeLine, fate: { kill } },
       { line: purgeLine, after: 0, pause: 1000 },
