@@ -367,13 +367,6 @@ export const rules = [
   ...inFile('purge 5', 'jobs/topic/purge-topic.ts', [
     ['an archive that is taken away ends the run', 'await this.archive?.confirm();\n      if', 'if'],
   ]),
-  ...inFile('purge 5', 'store/archive/open-archive.ts', [
-    [
-      'nothing is written into what stands in the place of an archive',
-      'if (!(await this.#isInPlace())) throw',
-      'if (!this.folder) throw',
-    ],
-  ]),
   ...inFile('archive', 'jobs/archive/pull-order.ts', [
     [
       'an archive goes on with the id of its channel',
