@@ -1,7 +1,8 @@
 // Serves pages of messages at almost no cost: each answer is a copy of one of eight made-up pages of a thousand
 // messages, with its ids written over. `node bench/pages.js COUNT` prints its address, and serves until it is killed.
-// GET /messages forward from an anchor only; GET /v1/license/ has COUNT licenses, each of another user, or those that
-// were made by POST: the embedded sandbox looks each user up in all of them, which takes minutes for 100,000.
+// GET /messages forward only, with the anchor unless `include_anchor` is false; GET /v1/license/ has COUNT licenses,
+// each of another user, or those that were made by POST: the embedded sandbox looks each user up in all of them, which
+// takes minutes for 100,000.
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -31,7 +32,7 @@ const message = (index) =>
   `{"id":${firstId},"sender_id":${13 + (index % 3)},"content":"<p>${sentence()}</p>","recipient_id":21,"timestamp":${1773388800 + index * 37},"client":"load","subject":"load","topic_links":[],"is_me_message":false,"reactions":[],"submessages":[],"flags":["read"],"sender_full_name":"${senders[index % 3]}","sender_email":"release-bot@harbour.example","sender_realm_str":"harbour","display_recipient":"general","type":"stream","stream_id":1,"avatar_url":null,"content_type":"text/html","edit_history":[{"timestamp":1773388900,"user_id":13,"prev_content":"Measurement stored"}],"last_edit_timestamp":1773388900}`;
 const idAt = '{"id":'.length;
 const pages = Array.from({ length: 8 }, () => {
-  const messages = Array.from({ length: pageSize }, (_, index) => Buffer.from(message(index)));
+  const messages = Array.from({ length: pageSize + 1 }, (_, index) => Buffer.from(message(index)));
   const starts = [0];
   for (const { length } of messages) starts.push((starts.at(-1) ?? 0) + length + 1);
   return { bytes: Buffer.from(messages.join(',')), starts };
@@ -88,8 +89,11 @@ const server = createServer(async (request, response) => {
     return;
   }
   const anchor = searchParams.get('anchor') ?? 'oldest';
-  const from = anchor === 'oldest' ? firstId : Number(anchor) + 1;
-  const size = Math.max(0, Math.min(pageSize, firstId + count - from));
+  const isOldest = anchor === 'oldest';
+  const withAnchor = !isOldest && searchParams.get('include_anchor') !== 'false';
+  const from = isOldest ? firstId : Number(anchor) + (withAnchor ? 0 : 1);
+  const asked = Math.min(Number(searchParams.get('num_after')), pageSize) + (withAnchor ? 1 : 0);
+  const size = Math.max(0, Math.min(asked, firstId + count - from));
   const isLast = from + size >= firstId + count;
   const { bytes, starts } = pages[Math.floor((from - firstId) / pageSize) % pages.length] ?? {
     bytes: Buffer.alloc(0),
