@@ -22,9 +22,9 @@ export function parseDuration(text: string): Milliseconds {
 export function formatDuration(span: Milliseconds): string {
   const tenths = Math.round(span / 100) * 100;
   const unit = (['d', 'h', 'm'] as const).find((name) => tenths >= units[name]);
-  const rest = unit ? tenths % units[unit] : 0;
-  if (unit) return `${Math.floor(tenths / units[unit])}${unit}${rest > 0 ? formatDuration(rest) : ''}`;
-  return span >= 1000 ? `${tenths / 1000}s` : `${Math.round(span)}ms`;
+  if (!unit) return span >= 1000 ? `${tenths / 1000}s` : `${Math.round(span)}ms`;
+  const rest = tenths % units[unit];
+  return `${Math.floor(tenths / units[unit])}${unit}${rest > 0 ? formatDuration(rest) : ''}`;
 }
 
 /** A number of things in words: `1 message`, `2 messages`. */

@@ -11,7 +11,7 @@ function matchesPattern(pattern: string, text: string): boolean {
   const letters = Array.from(text);
   const [first = [], ...others] = pattern.split('*').map((piece) => Array.from(piece));
   const isAt = (place: number, piece: readonly string[]): boolean =>
-    piece.every((sign, index) => sign === letters[place + index] || (sign === '?' && place + index < letters.length));
+    piece.every((sign, index) => sign === '?' || sign === letters[place + index]);
   const last = others.pop();
   if (!last) return letters.length === first.length && isAt(0, first);
   let end = isAt(0, first) ? first.length : Infinity;

@@ -15,7 +15,7 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
   const signs = utf8.toString('latin1').replace(byteOrderMark, '');
   const places = placesIn(signs, name);
   const whole: unknown = JSON.parse(signs);
-  const values = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined;
+  const values = isObject(whole) ? whole[name] : undefined;
   if (!Array.isArray(values) || !values.every(isObject))
     throw new SyntaxError(`it contains no list of objects '${name}'`);
   // Line breaks of JSON are between tokens, and go with the blanks there. Strings are matched in runs (json.ts).

@@ -31,14 +31,8 @@ export function writeJson(value: unknown, indent?: number): string {
 
 /** JSON.stringify refuses a bigint. A replacer makes each value slower, so it is used only where there is one. */
 function writeMarked(value: unknown, indent: number | undefined): string {
-  const found: bigint[] = [];
-  const marked = (_key: string, item: unknown): unknown => {
-    if (typeof item !== 'bigint') return item;
-    found.push(item);
-    return `${mark}${item}`;
-  };
-  const text = JSON.stringify(value, marked, indent);
-  return found.length > 0 ? text.replace(markedInteger, '$1') : text;
+  const marked = (_key: string, item: unknown): unknown => (typeof item === 'bigint' ? `${mark}${item}` : item);
+  return JSON.stringify(value, marked, indent).replace(markedInteger, '$1');
 }
 
 /** Far more than a document of either service has; a few thousand levels exhaust the stack of recursive code. */

@@ -91,8 +91,8 @@ export function utcText(seconds: unknown): string | null {
 
 /** Whether TZ names a time zone; where it does not, the platform takes UTC for it. */
 export function isZoneKnown(env: Environment): boolean {
-  const zone = variable(env, 'TZ')?.replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');
-  if (zone === undefined || zone === localZone || /^(?:utc|gmt)[+-]?0$/i.test(zone)) return true;
+  const zone = (variable(env, 'TZ') ?? localZone).replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');
+  if (zone === localZone || /^(?:utc|gmt)[+-]?0$/i.test(zone)) return true;
   return unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: zone })) !== undefined;
 }
 
