@@ -23,16 +23,6 @@ test('bare names ask for both passwords, the new one twice, and show none', need
   expect(passwordIn(sandbox)).toBe(next);
 });
 
-test('a new password that is typed in two ways is not sent', needs('terminals'), async () => {
-  const sandbox = await serve();
-  const terminal = await typed(sandbox, [present, next, `${next}!`]);
-  const { exitCode, output } = await terminal.ended;
-
-  expect(exitCode).toBe(2);
-  expect(output).toContain('the two new passwords differ: nothing was sent');
-  expect(passwordIn(sandbox)).toBe(present);
-});
-
 // Help is shown before the program is loaded; test/security/typed-secrets.test.ts has every other place.
 test('a key in the place of a command is refused without it', async () => {
   const key = 'CanaryKey0123456789abcdefGHIJ';

@@ -419,6 +419,23 @@ describe('a password is never shown', () => {
     expect(error?.message).toMatch(message);
   });
 
+  test.each([
+    ['the same', 0],
+    ['another one', 2],
+  ])('bare names ask for both, and for the new one twice, which is then %s', async (again, exitCode) => {
+    const service = fakeService();
+    if (exitCode === 0) expectSettings(service, { old_password: secret, new_password: 'the same' });
+
+    const ran = await run(service, 'settings set old_password new_password', {
+      tty: true,
+      answers: [secret, 'the same', again],
+    });
+
+    service.done();
+    expect(ran.exitCode).toBe(exitCode);
+    expect(ran.stderr).toMatch(/^old password: \nnew password: \nnew password again: \n/);
+  });
+
   test('bare names without a terminal are exit 2: there is nobody to ask', async () => {
     const service = fakeService();
 
