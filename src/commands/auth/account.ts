@@ -109,8 +109,7 @@ export async function inPlaceOf(
   given: CandidateProfile,
   { accounts: { profiles }, confirm, options: { ca_file, typed } }: StoreParts,
 ): Promise<Profile> {
-  const isGiven = ca_file !== undefined && typed.has('ca_file');
-  const candidate = isGiven ? { ...given, ca_file: ca_file && resolve(ca_file) } : given;
+  const candidate = typed.has('ca_file') ? { ...given, ca_file: ca_file && resolve(ca_file) } : given;
   const stored = await profiles().find(given.name);
   const { key_command: _, allow_http, ...reused }: Partial<Profile> = stored?.kind === given.kind ? stored : {};
   const merged = profiles().check(withoutEmpty({ ...reused, ...candidate }));

@@ -324,7 +324,7 @@ describe('auth use, logout, token, status', () => {
     await store(at, 'first');
     await store(at, 'second');
 
-    expect(await at.run('auth logout first')).toMatchObject({ exitCode: 0 });
+    expect(await at.run('auth logout first --yes')).toMatchObject({ exitCode: 0 });
 
     expect(readFileSync(join(at.config, 'credentials.json'), 'utf8')).not.toContain('key-of-first');
     expect(await at.run('license list')).toMatchObject({ exitCode: 3 });
@@ -408,7 +408,7 @@ describe('auth use, logout, token, status', () => {
     expect(exitCode).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject([
       { profile: 'first', default: true, read_only: false, key: 'stored', status: 'refused' },
-      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'read-only, feature level 489' },
+      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'read-only, feature level 489', advice: null },
     ]);
     expect(stdout + stderr).not.toContain('key-of');
   });

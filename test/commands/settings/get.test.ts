@@ -77,6 +77,7 @@ test('a server that does not tell settings is exit 6 with its level', async () =
     message: 'this server does not report the settings of an account: it has 88',
     hint: 'That needs level 89.',
   });
+  expect(await sandboxed('settings get full_name')).toMatchObject({ exitCode: 0 });
 });
 
 test('a terminal gets a line for each setting', async () => {
