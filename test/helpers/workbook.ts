@@ -31,13 +31,16 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, { method
     const local = Buffer.concat([
       Buffer.from('PK\x03\x04\x14\0', 'latin1'),
       common,
-      Buffer.alloc(2),
-      Buffer.from(name),
+      Buffer.of(1, 0),
+      Buffer.from(`${name}x`),
       packed,
     ]);
     const rest = Buffer.alloc(16);
+    rest.set([2, 0, 3, 0]);
     rest.writeUInt32LE(at, 12);
-    entries.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0\x14\0', 'latin1'), common, rest, Buffer.from(name)]));
+    entries.push(
+      Buffer.concat([Buffer.from('PK\x01\x02\x14\0\x14\0', 'latin1'), common, rest, Buffer.from(`${name}xxyyy`)]),
+    );
     parts.push(local);
     at += local.length;
   }

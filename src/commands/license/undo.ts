@@ -126,8 +126,7 @@ async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['u
   if (!left || others.length > 0) {
     const [before, ...more] = await find(user, size);
     if (before && more.length === 0 && !left) return { license: before, fields };
-    const count = left ? others.length + 1 : 'no';
-    return `${count} licenses of ${remote_user} are as the run left them`;
+    return `${left ? 'several' : 'no'} licenses of ${remote_user} are as the run left them`;
   }
   if (user !== remote_user && (await lookups.licensesOf({ remote_user: user, app_code })).length > 0)
     return `'${user}' has another license now`;

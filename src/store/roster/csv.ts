@@ -43,7 +43,7 @@ export function readCsvRows(
   const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
   const rest = isList ? table : table.slice(header.text.length);
   const firstLine = isList ? start : header.next;
-  const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
+  const isOurs = start === 1 && !isList && isOwnHeader(header, wanted);
   const take = (row: TableRow): void => takeCells(columns, row, wanted, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);

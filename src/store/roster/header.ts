@@ -56,7 +56,7 @@ export function readAliases(words: readonly string[], names: readonly string[]):
   const aliases = new Map<string, string>();
   for (const word of words) {
     const at = word.indexOf('=');
-    const name = normalized(word.slice(0, Math.max(at, 0)));
+    const name = normalized(word.slice(0, at));
     const header = normalized(word.slice(at + 1));
     if (at < 1 || header === '') throw usage(`--column ${word}: expected NAME=HEADER`);
     if (!names.includes(name))

@@ -61,6 +61,7 @@ describe('an ordinary file', () => {
     ['a status of people', 'remote_user\tsize_allowance\tStatus\nCORP\\\\jdoe\t4\tx\n', ['CORP\\\\jdoe']],
     ['with another column', 'remote_user\tsize_allowance\tDepartment\nCORP\\\\jdoe\t4\tx\n', ['CORP\\\\jdoe']],
     ['CSV', 'remote_user,size_allowance,status\nCORP\\\\jdoe,4,x\n"a, b",4,y\n', ['CORP\\\\jdoe', 'a, b']],
+    ['below sep=', 'sep=\t\nlicense_code\tremote_user\tsize_allowance\nK\tC\\\\ada\t4\n', ['C\\\\ada']],
     ['quoted headers', '"remote_user"\t"size_allowance"\n"ada"\t"4"\n', ['ada']],
   ])('stays one: %s', async (_name, text, users) => {
     expect(await usersOf(text)).toEqual(users);
@@ -69,7 +70,7 @@ describe('an ordinary file', () => {
   test.each([
     ['remote_user\tsize_allowance\n"ada"\t4\n', 2, 'ada', '"ada"'],
     ['remote_user\tsize_allowance\nCORP\\\\jdoe\t4\nCORP\\tom\t4\n', 2, 'CORP\\\\jdoe', 'CORP\\jdoe'],
-    ['license_code\tremote_user\tsize_allowance\nK\tada\t4\n"K"\tCORP\\\\jdoe\t4\n', 3, 'CORP\\\\jdoe', 'CORP\\jdoe'],
+    ['license_code\tremote_user\tsize_allowance\nK\tada\t4\n"K,"\tCORP\\\\jdoe\t4\n', 3, 'CORP\\\\jdoe', 'CORP\\jdoe'],
   ])('in which a user has two readings is refused: %j', async (text, line, one, other) => {
     const { kind, message, hint } = await failureOf(() => read(text));
     expect([kind, message]).toEqual([

@@ -30,7 +30,7 @@ test.each([
   ['remote_user', 'expected NAME=HEADER'],
   ['=x', 'expected NAME=HEADER'],
   ['remote_user=', 'expected NAME=HEADER'],
-  ['user=x', "'user' is not a column of the roster"],
+  ['u=x', "'u' is not a column of the roster"],
 ])('--column %s is refused: %s', (word, message) => {
   expect(() => readAliases([word], wanted.names)).toThrow(`--column ${word}: ${message}`);
 });

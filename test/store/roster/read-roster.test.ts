@@ -265,6 +265,11 @@ test.each([
     'remote_user,size_allowance\na,0\n"b,1\n',
     'roster:2: size_allowance: 0 is out of range; must be 1 to 18\nroster:3: not valid CSV',
   ],
+  [
+    'a user who is there three times',
+    'remote_user,size_allowance\nada,4\nada,5\nada,6\n',
+    "roster:3: user 'ada' is already on line 2\nroster:4: user 'ada' is already on line 2",
+  ],
   ['an object that is no list', '{"remote_user": "a",\n "size_allowance": 4}', 'roster:1: not valid JSON'],
   ['a list of words', '["a", 4]', 'roster: row 1: not an object\nroster: row 2: not an object'],
 ])('%s is refused', async (_what, bytes, message) => {
@@ -339,14 +344,13 @@ test('--where takes a column by the header that --column gives another name', as
 });
 
 describe('--where', () => {
-  const sheet =
-    'remote_user,size_allowance,Status,Ort\nada,4,renew,Ulm\nben,x,leave,Ulm\nzoe,y,,Ulm\neva,4,renew,Bonn\n';
+  const sheet = 'remote_user,size_allowance,Status,O\nada,4,renew,Ulm\nben,x,leave,Ulm\nzoe,y,,Ulm\neva,4,renew,Bonn\n';
   const usersWhere = async (...where: string[]) =>
     (await read('roster.csv', sheet, { where })).rows.map(({ remote_user }) => remote_user);
 
   test('takes the rows of any value of a column, and of all columns; the others may be wrong', async () => {
     expect(await usersWhere('status=renew')).toEqual(['ada', 'eva']);
-    expect(await usersWhere('Status=renew', 'Status=other', 'Ort=Ulm')).toEqual(['ada']);
+    expect(await usersWhere('Status=renew', 'Status=other', 'O=Ulm')).toEqual(['ada']);
   });
 
   test.each([
