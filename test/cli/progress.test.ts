@@ -7,7 +7,7 @@ import { openProgress } from '../../src/cli/session.ts';
 import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
-import { fakeService, run } from '../helpers/run.ts';
+import { fakeService, openSandbox, run } from '../helpers/run.ts';
 
 const takeAway = '\r\u001b[K';
 
@@ -93,6 +93,21 @@ test.each<[string, Partial<Parameters<typeof job>[0]>]>([
   end();
 
   expect(written()).toBe('');
+});
+
+const roster = 'remote_user,size_allowance\nada,4\nben,4\n';
+const sensors = 'mac_address,remote_user\nd422cd000301,ada\nd422cd000302,ada\n';
+
+test.each([
+  ['license apply - --yes', roster, ['licenses 1/2', 'licenses 2/2']],
+  ['license apply - --dry-run --max-create 2', roster, ['users looked up 1/2', 'users looked up 2/2']],
+  ['first-activation audit -', sensors, ['sensors 1/2', 'sensors 2/2']],
+  ['topic delete general lunch --confirm lunch', '', ['archived 8/8', 'deleted 0/8', 'deleted 8/8', 'deleted 8/8']],
+])('%s tells how far each part of it is', async (line, stdin, parts) => {
+  const { run } = await openSandbox();
+  let time = 0;
+  const { stderr } = await run(line, { stdin, clock: { ...sleptClock(), now: () => (time += 6000) } });
+  expect(stderr.match(/^.+ \d+\/\d+(?=, )/gm)).toEqual(parts);
 });
 
 test('a dumb terminal gets lines', () => {

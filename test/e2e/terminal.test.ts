@@ -44,51 +44,6 @@ describe('the key of auth login', () => {
   );
 });
 
-describe('topic delete', () => {
-  const line = "chatelaine --sandbox topic delete social 'friday cake' --no-archive";
-
-  test('asks for the name: another one deletes nothing, the right one everything', needs('terminals'), async () => {
-    const home = emptyHome();
-    const wrong = openTerminal(line, { home });
-    await wrong.shows(/Type the topic's name/);
-    wrong.type('friday\r');
-    const cancelled = await wrong.ended;
-    const right = openTerminal(line, { home });
-    await right.shows(/Type the topic's name/);
-    right.type('friday cake\r');
-    const deleted = await right.ended;
-
-    expect(cancelled.exitCode).toBe(130);
-    expect(cancelled.output).toContain("'friday' is not the topic's name; nothing was deleted");
-    expect(deleted).toMatchObject({
-      exitCode: 0,
-      output: expect.stringContaining("Topic 'friday cake': 2 messages deleted") as string,
-    });
-  });
-});
-
-describe('the progress of topic delete', () => {
-  test('is one line: archived, then deleted, with the rate', needs('terminals'), async () => {
-    const { chat } = await serve({
-      ...{ latency: 110, deleteBatches: 6, rateLimit: { perMinute: 1000 } },
-      extraMessages: { channel: 'firmware', topic: 'load', count: 1100 },
-    });
-    const env = {
-      CHATELAINE_CHAT_SITE: chat.site,
-      CHATELAINE_CHAT_EMAIL: chat.accounts[0]?.email ?? '',
-      CHATELAINE_CHAT_API_KEY: chat.accounts[0]?.api_key ?? '',
-      NO_COLOR: '1',
-    };
-    const { exitCode, output } = await on(`chatelaine topic delete firmware load --confirm load`, { env });
-    const drawn = [...output.matchAll(/((?:archived|deleted)[^\r\n]*)\r\u001b\[K/g)].map(([, line = '']) => line);
-
-    expect(exitCode).toBe(0);
-    expect(drawn.join('\n')).toMatch(/archived 1100\/1100, [^]*deleted \d+\/1100, [\d.]+\/s/);
-    expect(drawn.filter((line) => stringWidth(line) >= 80)).toEqual([]);
-    expect(shown(output)).not.toMatch(/\/1100/);
-  });
-});
-
 test.each(onesFor(0, [60, 120]))(
   'on a terminal of %i columns no line is longer',
   needs('terminals'),
