@@ -17,7 +17,7 @@ describe('messages fetch', () => {
     );
   });
 
-  test.each(['--num-after 5 --anchor oldest', '--num-after 5 --num-before 2', '--num-after 0'])(
+  test.each(['--num-after 5 --anchor oldest', '--num-after 5 --num-before 1', '--num-after 0'])(
     '%s is sent as typed',
     async (words) => {
       const { run: runHere } = await openSandbox();

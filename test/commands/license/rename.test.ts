@@ -51,10 +51,11 @@ test('what was renamed before the user got another license is a license of the n
   expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada', 'ada']);
 });
 
-test('what was renamed stays renamed, whatever another application gives the user', async () => {
+test('what was renamed stays renamed, whatever another application gives the user, or this one another', async () => {
   const { run } = await licensingWorld({});
   const rename = 'license rename physio-7731 ada -y -o json';
   await run(rename);
+  await run('license create --remote-user zoe --size-allowance 4');
   const env = { CHATELAINE_APP_CODE: '4712', CHATELAINE_API_KEY: 'sandbox-key-of-app-4712' };
   const other = await run('license ensure --remote-user physio-7731 --size-allowance 4', { env });
 

@@ -541,15 +541,16 @@ describe('topic delete of many topics', () => {
     expect(left(server)).toEqual([21, 22, 23, 90]);
   });
 
-  test('--match: what the latest run deleted counts whole', async () => {
+  test('--match: what the latest run deleted counts whole, and no earlier one', async () => {
     const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'No' }, deletes: 0 };
     const server = await openChatServer({
-      messages: topics,
-      deleteReply: (call) => (call === 3 ? refusal : undefined),
+      messages: [...topics, ...topicOf('early', [99])],
+      deleteReply: (call) => (call === 4 ? refusal : undefined),
     });
     const home = emptyHome();
     const run = (count: number) => server.run(`topic delete 5 --match '*' --confirm ${count} -o json`, { home });
 
+    expect(await server.run('topic delete 5 early --confirm early', { home })).toMatchObject({ exitCode: 0 });
     const codes = [(await run(3)).exitCode, (await run(2)).exitCode, (await run(3)).exitCode];
 
     expect(codes).toEqual([8, 2, 0]);

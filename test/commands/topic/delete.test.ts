@@ -547,6 +547,7 @@ describe('the question', () => {
 
     const ran = await server.run('topic delete 5 lunch -y --no-archive', { tty: true, stdin });
 
+    expect(ran.stderr).toContain("Type the topic's name to delete it permanently: ");
     expect({ exitCode: ran.exitCode, calls: deletions(server) }).toEqual({ exitCode, calls: exitCode === 0 ? 1 : 0 });
   });
 });
