@@ -113,26 +113,6 @@ describe('sandbox serve', () => {
 describe('license apply', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `user-${index},4`);
 
-  test('shows how far it is on one line, and takes it away', needs('terminals'), async () => {
-    const home = emptyHome();
-    writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows, ''].join('\n'));
-    const { licensing } = await serve({ latency: 40 });
-    const env = {
-      CHATELAINE_BASE_URL: licensing.base_url,
-      CHATELAINE_API_KEY: key,
-      CHATELAINE_APP_CODE: '4711',
-      NO_COLOR: '1',
-    };
-    const { exitCode, output } = await on('chatelaine license apply roster.csv --yes', { home, env });
-    const [, drawn = ''] = /\r?(licenses \d+\/20, [\d.]+\/s[^\r\n]*)\r\u001b\[K/.exec(output) ?? [];
-
-    expect(exitCode).toBe(0);
-    expect(drawn).not.toBe('');
-    expect(drawn.length).toBeLessThan(80);
-    expect(shown(output)).not.toContain('licenses ');
-    expect(shown(output)).toContain('20 created');
-  });
-
   test(
     'ends at Ctrl-C with the rows that are done, the counts and the line that resumes',
     needs('terminals'),
