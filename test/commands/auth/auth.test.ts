@@ -408,7 +408,14 @@ describe('auth use, logout, token, status', () => {
     expect(exitCode).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject([
       { profile: 'first', default: true, read_only: false, key: 'stored', status: 'refused' },
-      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'read-only, feature level 489', advice: null },
+      {
+        profile: 'work',
+        default: true,
+        key: 'stored',
+        status: 'ok',
+        detail: 'read-only, feature level 489',
+        advice: null,
+      },
     ]);
     expect(stdout + stderr).not.toContain('key-of');
   });
