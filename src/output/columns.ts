@@ -60,6 +60,11 @@ export function cellsOf<T>(row: T, columns: readonly string[], show: Show<T> | u
   });
 }
 
+/** What writes one value: no result is no text. */
+export function unlessNothing(write: (value: unknown) => string) {
+  return (value: unknown): string => (value === undefined || value === null ? '' : write(value));
+}
+
 /** A value as the text of a cell: nothing for null, a nested value as compact JSON. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';

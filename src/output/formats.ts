@@ -1,6 +1,6 @@
 import { writeJson } from '../core/json.ts';
 import { namesIn } from '../core/table-names.ts';
-import { asObject, rulesOf } from './columns.ts';
+import { asObject, rulesOf, unlessNothing } from './columns.ts';
 import type { Separator } from './csv.ts';
 import { joinTexts } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
@@ -99,7 +99,7 @@ function sentences(textOf: (row: unknown) => string): Formatter {
     const text = textOf(value);
     return text === '' ? '' : `${text}\n`;
   };
-  return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
+  return { one: unlessNothing(row), row, end: () => '' };
 }
 
 /** A formatter of objects reduced to `fields`; a column of the command counts where the row lacks the key. */
@@ -151,7 +151,7 @@ function ndjson({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
     return terminal ? plainJson(line) : line;
   };
   return {
-    one: (value) => (value === undefined || value === null ? '' : row(value)),
+    one: unlessNothing(row),
     row,
     ...(terminal ? {} : { texts: (texts) => joinTexts(texts, '', '\n') }),
     end: () => '',

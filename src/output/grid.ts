@@ -154,7 +154,7 @@ export function columnSizes(
       least: leastOf(wanted, { folds, isWhole, narrowest: Math.max(whole, minWidth) }),
       isWhole: isWhole || minWidth === Infinity,
       folds,
-      isNumber: values.some(({ isNumber }) => isNumber) && values.every((one) => one.isNumber || one.shown === ''),
+      isNumber: values.every((one) => one.isNumber || one.shown === ''),
       isEmpty: !isAsked && values.every(({ shown }) => shown === ''),
       goes:
         isAnswer || (isWhole && !isConstant) ? 'never' : !isConstant ? 'text' : isWhole ? 'constant whole' : 'constant',

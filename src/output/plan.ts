@@ -37,7 +37,7 @@ export function planLines(changes: readonly PlannedChange[]): string[] {
     }),
   );
   const widths = [0, 1].map((column) =>
-    Math.min(widest, Math.max(0, ...cells.flat().map((line) => displayWidth(line[column] ?? '')))),
+    Math.min(widest, Math.max(...cells.flat().map((line) => displayWidth(line[column] ?? '')))),
   );
   const pad = (text: string, column: number) =>
     text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(text)));

@@ -37,7 +37,7 @@ export function compare(one: unknown, other: unknown, direction: 1 | -1): number
   const ranks = rankOf(one) - rankOf(other);
   if (rankOf(one) === absent || rankOf(other) === absent) return ranks;
   if (ranks !== 0) return ranks * direction;
-  const [left, right] = isNumber(one) && isNumber(other) ? [one, other] : [textOf(one), textOf(other)];
+  const [left, right] = [comparable(one), comparable(other)];
   if (left === right) return 0;
   return (left < right ? -1 : 1) * direction;
 }
@@ -53,6 +53,6 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function comparable(value: unknown): number | bigint | string {
+  return isNumber(value) || typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-import { asObject, columnsOf, cellsOf, cellText, rulesOf, watchDiffering } from './columns.ts';
+import { asObject, columnsOf, cellsOf, cellText, rulesOf, unlessNothing, watchDiffering } from './columns.ts';
 import { arrange, columnSizes, drawGrid, drawLine, lineWidth, paintCell, type Cell } from './grid.ts';
 import { peopleReader, type PeopleReader } from './people.ts';
 import type { Formatter, Presentation } from './presentation.ts';
@@ -45,12 +45,11 @@ export async function table(presentation: Presentation): Promise<Formatter> {
   };
   const end = (): string => (first.length > 0 && columns ? writeFirst(columns) : '');
   const one = (value: unknown): string => {
-    if (value === undefined || value === null) return '';
     if (!terminal || !asObject(value, show)) return row(value) + end();
     const names = tableColumns(value, presentation);
     return recordWriter(headOf(names), presentation.width, fold).first([read(value, names)]);
   };
-  return { one, row, end, remark: () => writer?.remark?.() };
+  return { one: unlessNothing(one), row, end, remark: () => writer?.remark?.() };
 }
 
 /** The columns in the order in which people look for them. */

@@ -1,6 +1,6 @@
 import { tsvCell } from '../core/tsv.ts';
 import { writeJson } from '../core/json.ts';
-import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, watchDiffering } from './columns.ts';
+import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, unlessNothing, watchDiffering } from './columns.ts';
 import type { PeopleReader } from './people.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
@@ -42,7 +42,7 @@ export function records(
     return head + line(value, columns);
   };
   return {
-    one: (value) => (value === undefined || value === null ? '' : row(value)),
+    one: unlessNothing(row),
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
     remark: () => (differing.size === 0 ? undefined : `left out: ${[...differing].join(', ')}; --fields names columns`),

@@ -2,7 +2,7 @@ import { Failure } from '../core/failure.ts';
 import { nextTurn } from '../core/outside.ts';
 import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
-import { plainJson, plainLines } from './plain.ts';
+import { plainLines } from './plain.ts';
 import type { Formatter, JsonFilter, Presentation } from './presentation.ts';
 import { guard, openBatch, readerGone, type Batch, type Sink } from './sink.ts';
 import { inOrder, orderOf } from './sort.ts';
@@ -42,15 +42,14 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
 async function writeFiltered(result: Result, presentation: Presentation, filter: JsonFilter, sink: Sink) {
   const pieces: string[] = [];
   const holding: Sink = { write: async (piece) => void pieces.push(Buffer.from(piece).toString()) };
-  const [written] = await Promise.allSettled([writeDocument(result, { ...presentation, terminal: false }, holding)]);
+  const [written] = await Promise.allSettled([writeDocument(result, presentation, holding)]);
   const document = pieces.join('');
   if (document === '' && written.status === 'rejected') throw written.reason;
   try {
     const text = await filter(document);
     await sink.write(presentation.terminal ? plainLines(text) : text);
   } catch (cause) {
-    if ('one' in result && !Array.isArray(result.one))
-      await sink.write(presentation.terminal ? plainJson(document) : document);
+    if ('one' in result && !Array.isArray(result.one)) await sink.write(document);
     throw written.status === 'rejected' ? written.reason : cause;
   }
   if (written.status === 'rejected') throw written.reason;
@@ -67,9 +66,9 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   const batch = openBatch(sink);
   const ordered = sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show);
   const iterator = ordered[Symbol.asyncIterator]();
-  const remark = (count: number): void => {
-    const line = count === 0 ? undefined : formatter.remark?.();
-    if (count === 0 && !format.whole && show.none !== undefined) say?.(show.none);
+  const remark = (isEmpty: boolean): void => {
+    const line = formatter.remark?.();
+    if (isEmpty && !format.whole && show.none !== undefined) say?.(show.none);
     if (line !== undefined) aside?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
@@ -86,25 +85,25 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
 }
 
 /** Writes rows to the sink and then closes the document. What the rows threw is thrown on, not what closing threw. */
-async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark: (count: number) => void) {
+async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark: (isEmpty: boolean) => void) {
   const { formatter, batch, isSilent } = target;
-  let count = 0;
+  let isEmpty = true;
   const close = async (): Promise<void> => {
-    if (count > 0 || !isSilent) await batch.add(formatter.end());
+    if (!isEmpty || !isSilent) await batch.add(formatter.end());
     await batch.flush();
-    if (count > 0) remark(count);
+    if (!isEmpty) remark(isEmpty);
   };
   try {
-    for await (const row of rows) count += await add(row, target);
+    for await (const row of rows) if (await add(row, target)) isEmpty = false;
   } catch (error) {
     // Before the first row nothing is written: an empty document would pass for an answer, unless known to be
     // incomplete.
     const isAnswer = error instanceof Failure && (error.kind === 'incomplete' || error.kind === 'differences');
-    if (count > 0 || isAnswer) await Promise.allSettled([close()]);
+    if (!isEmpty || isAnswer) await Promise.allSettled([close()]);
     throw error;
   }
   await close();
-  if (count === 0) remark(count);
+  if (isEmpty) remark(isEmpty);
 }
 
 interface RowTarget extends Pick<Presentation, 'turn'> {
@@ -114,16 +113,17 @@ interface RowTarget extends Pick<Presentation, 'turn'> {
   readonly isSilent: boolean;
 }
 
-async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise<number> {
+/** Tells whether it is a row, and no page without any. */
+async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise<boolean> {
   if (row instanceof JsonRows && formatter.texts) {
     await batch.add(formatter.texts(row.texts));
-    return row.texts.length;
+    return row.texts.length > 0;
   }
-  let count = 0;
+  let isThere = false;
   for (const one of row instanceof JsonRows ? row : [row]) {
     await batch.add(formatter.row(one));
     await turn?.();
-    count += 1;
+    isThere = true;
   }
-  return count;
+  return isThere;
 }

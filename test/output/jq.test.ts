@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { openFilter } from '../../src/output/jq.ts';
+import { writeResult } from '../../src/output/write.ts';
 import { parseJson } from '../../src/core/json.ts';
 import type { Alarm } from '../../src/core/system.ts';
 import { sampleOf } from '../helpers/extent.ts';
@@ -82,6 +83,17 @@ test.each([
   });
 });
 
+test.each([
+  [new Failure('cancelled', 'interrupted'), { kind: 'cancelled', message: 'interrupted' }],
+  [new Failure('unavailable', 'late'), { kind: 'rejected', message: '--jq: the expression did not end: late' }],
+])('one that is ended by %s says so', async (reason, failure) => {
+  const ending = new AbortController();
+  const filter = await openFilter('repeat(1) | empty', { signal: ending.signal, alarm: realAlarm, env });
+  const ended = filter('1');
+  ending.abort(reason);
+  await expect(ended).rejects.toMatchObject({ ...failure, retryable: false });
+});
+
 test('one whose results do not end is rejected', async () => {
   const filter = await filterOf('repeat("a" * 1000)', 2_000_000);
   await expect(filter('1')).rejects.toMatchObject({ message: '--jq: the expression needs too much memory' });
@@ -91,8 +103,11 @@ test('rows are one array, cut off or not, and stay exact', async () => {
   const filter = await filterOf('length, .[0].id');
   const rows = [{ id: parseJson('98765432109876543210') }, { id: 2 }];
   expect(await written(many(...rows), look('json', { filter }))).toBe('2\n98765432109876543210\n');
-  const cut = written({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('json', { filter }));
+  const pieces: string[] = [];
+  const sink = { write: (text: unknown) => Promise.resolve(void pieces.push(String(text))) };
+  const cut = writeResult({ many: failing(rows, new Failure('incomplete', 'cut')) }, look('json', { filter }), sink);
   await expect(cut).rejects.toThrow('cut');
+  expect(pieces).toEqual(['2\n98765432109876543210\n']);
   expect(await written(many(), look('json', { filter }))).toBe('0\nnull\n');
 });
 

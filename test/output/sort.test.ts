@@ -21,7 +21,7 @@ test.each([
   ['texts and numbers the other way round', ['a', 3, 'b', 7], '-value', ['b', 'a', 7, 3]],
   ['nothing last, whatever was first', [undefined, 'a', null, 1], 'value', [1, 'a', undefined, null]],
   ['objects by their JSON', [{ a: 2 }, [1], { a: 1 }], 'value', [[1], { a: 1 }, { a: 2 }]],
-  ['numbers before texts, nothing last', ['a', null, 3], 'value', [3, 'a', null]],
+  ['numbers before texts, nothing last', ['!', null, 3], 'value', [3, '!', null]],
   ['the other way round, nothing last all the same', ['a', null, 3, 7], '-value', ['a', 7, 3, null]],
 ])('%s', async (_what, values, sort, wanted) => {
   expect(await sorted(values, sort)).toEqual(wanted);

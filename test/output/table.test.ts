@@ -40,8 +40,8 @@ describe('a table', () => {
 
   test('has no space at the end of a line', async () => {
     expect(
-      await written(many({ a: 'x', b: '' }, { a: '', b: '' }, { a: '', b: 'y' }), look('table', { header: false })),
-    ).toBe('x\n\n   y\n');
+      await written(many({ a: 'x', b: 10 }, { a: '', b: null }, { a: '', b: 5 }), look('table', { header: false })),
+    ).toBe('x  10\n\n    5\n');
   });
 });
 
@@ -114,6 +114,7 @@ test.each([
   [[3, 40, 40], 20, [3, 7, 6]],
   [[10, 10, 10], 7, [1, 1, 1]],
   [[10, 10], 2, [1, 1]],
+  [[10], 10, [10]],
   [[], 10, []],
 ])('widths %j in %i columns are %j', (wanted, room, widths) => {
   expect(fitWidths(wanted, room)).toEqual(widths);

@@ -116,6 +116,8 @@ describe('small results', () => {
   });
 
   test('scalars in a list are a line each', async () => {
+    const wide = 'x'.repeat(20);
+    expect(await written(many(wide), look('table', { terminal: true, width: 19 }))).toBe(`${wide}\n`);
     expect(await each(() => many('a', 2))).toEqual([
       'a\n2\n',
       'a\n2\n',

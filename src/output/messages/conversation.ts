@@ -1,5 +1,5 @@
 import { replaceUploads } from '../../schema/upload.ts';
-import { asObject, cellText } from '../columns.ts';
+import { asObject, cellText, unlessNothing } from '../columns.ts';
 import { painter } from '../paint.ts';
 import { plain, plainLines } from '../plain.ts';
 import type { Formatter, Presentation } from '../presentation.ts';
@@ -58,7 +58,7 @@ export function conversation({ width, color, links, zoneMark }: ConversationLook
     const lines = isNext ? [...(isFirst ? [] : ['']), ...title, ''] : [];
     return [...lines, ...linesOf(shown, date), ''].join('\n');
   };
-  return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
+  return { one: unlessNothing(row), row, end: () => '' };
 }
 
 /** Reads the text of a message as one line without style, from HTML or from its Markdown source. */

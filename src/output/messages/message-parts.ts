@@ -69,7 +69,7 @@ function reactionsOf({ reactions }: MessageFields) {
 /** The character of dash-separated code points in hexadecimal; undefined where they are none. */
 export function characterOf(code: string): string | undefined {
   const points = code.split('-').map((part) => parseInt(part, 16));
-  return points.every((point) => point >= 0 && point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
+  return points.every((point) => point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
 }
 
 /** Words beside the sender. Before level 365 a move has the time of an edit. */
@@ -82,7 +82,7 @@ const mostRendered = 150_000;
 
 /** A message's content up to the length that is rendered, and the mark that follows where the rest is cut. */
 export function renderedOf({ content }: MessageFields) {
-  const cut = typeof content === 'string' ? content.length - mostRendered : 0;
+  const cut = String(content).length - mostRendered;
   return { content: textOf(content), mark: cut > 0 ? `[cut: ${cut} more characters are not shown]` : undefined };
 }
 

@@ -75,6 +75,7 @@ describe('nothing in a message runs or loads', () => {
     '<img src=x onerror="window.hit = 1">',
     '<p onclick="window.hit = 1">x</p>',
     '<a href="javascript:window.hit = 1">x</a>',
+    '<a href="//evil.example">x</a>',
     '<a href="JaVa&#10;Script:window.hit = 1">x</a>',
     '<a href=" &#1;javascript:window.hit = 1">x</a>',
     '<a href="data:text/html,<script>window.hit = 1</script>">x</a>',
