@@ -66,11 +66,3 @@ test('CHATELAINE_SORT obeys, a typed --sort goes before it, and an unknown field
   expect(await first('settings list')).not.toBe(await first('settings list --sort name'));
   expect(await runAlone('auth list --sort nosuch')).toMatchObject({ exitCode: 2, stdout: '' });
 });
-
-test.each(['table', 'csv', 'tsv'])('--no-header leaves the header of %s out', async (format) => {
-  const line = `settings list --fields name -o ${format}`;
-  const [whole, bare] = await Promise.all([line, `${line} --no-header`].map((text) => runAlone(text)));
-  expect(whole?.stdout).toMatch(/^name/m);
-  expect(bare?.stdout).not.toMatch(/^name$/m);
-  expect(bare?.stdout.split('\n').length).toBeLessThan(whole?.stdout.split('\n').length ?? 0);
-});

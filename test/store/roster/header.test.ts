@@ -21,6 +21,7 @@ test.each<[string, readonly string[], WantedColumns, boolean]>([
   ['two cells', ['ada', 'ben'], list, false],
   ['the name of the column', ['Remote User'], list, false],
   ['a user, where --column names the header', ['ada'], named, false],
+  ['a usual header, where --column names another', ['users'], named, false],
   ['a user in a table', ['ada'], wanted, false],
 ])('a first row is a name already: %s', (_what, cells, columns, expected) => {
   expect(isWithoutHeader({ line: 1, cells }, columns)).toBe(expected);

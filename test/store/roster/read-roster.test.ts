@@ -292,15 +292,18 @@ describe('a second header, as files have it that were joined', () => {
     expect(failure).toEqual({ kind: 'usage', message: `roster.csv:3: the header again: ${cells.join(', ')}`, hint });
   });
 
+  const readList = (text: string) => {
+    const fields = { remote_user: rosterFields.remote_user };
+    const completion = <R>() => Promise.resolve((row: R) => row);
+    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
+    return readRoster({ file: 'list', bytes: Buffer.from(text), format: undefined }, rules);
+  };
+
   test.each([
     ['with a header', 'remote_user\nada\nRemote User\nben\n', 3],
     ['without one', 'ada\nremote_user\nben\n', 2],
   ])('of a list %s', async (_what, text, line) => {
-    const fields = { remote_user: rosterFields.remote_user };
-    const completion = <R>() => Promise.resolve((row: R) => row);
-    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
-    const source = { file: 'list', bytes: Buffer.from(text), format: undefined };
-    expect((await failureOf(() => readRoster(source, rules))).message).toMatch(`list:${line}: the header again: `);
+    expect((await failureOf(() => readList(text))).message).toMatch(`list:${line}: the header again: `);
   });
 
   test.each([
@@ -311,20 +314,13 @@ describe('a second header, as files have it that were joined', () => {
     ['CORP\\jdoe', undefined],
     ['\\\\host\\jdoe', undefined],
   ])('nor is a name of two readings in a list without a header: %s', async (name, message) => {
-    const fields = { remote_user: rosterFields.remote_user };
-    const completion = <R>() => Promise.resolve((row: R) => row);
-    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
-    const reading = readRoster({ file: 'list', bytes: Buffer.from(`ada\n${name}\n`), format: undefined }, rules);
+    const reading = readList(`ada\n${name}\n`);
     if (message === undefined) expect((await reading).rows.at(-1)).toEqual({ remote_user: name });
     else expect((await failureOf(() => reading)).message).toBe(`list:2: ${message}`);
   });
 
   test('in a list below our header, quotes that CSV needs are clear', async () => {
-    const fields = { remote_user: rosterFields.remote_user };
-    const completion = <R>() => Promise.resolve((row: R) => row);
-    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
-    const bytes = Buffer.from('remote_user\n"a, b"\nada\n');
-    const { rows } = await readRoster({ file: 'list', bytes, format: undefined }, rules);
+    const { rows } = await readList('remote_user\n"a, b"\nada\n');
     expect(rows).toEqual([{ remote_user: 'a, b' }, { remote_user: 'ada' }]);
   });
 
@@ -341,6 +337,8 @@ test('--where takes a column by the header that --column gives another name', as
   const { rows } = await read('roster.csv', 'Login,size_allowance\nada,4\nben,5\n', how);
   expect(rows).toMatchObject([{ remote_user: 'ben', size_allowance: 5 }]);
   expect(notes).toEqual(['1 of 2 rows is taken: remote_user is ben']);
+  const { message } = await failureOf(() => read('roster.csv', 'Login,size_allowance\nada,4\n', how));
+  expect(message).toBe('roster.csv: there is no row in which remote_user is ben');
 });
 
 describe('--where', () => {
