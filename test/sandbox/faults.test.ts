@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readFaults, type SandboxFault } from '../../src/sandbox/faults.ts';
+import { movedClock } from '../helpers/clock.ts';
 import { started, type Running } from './start.ts';
 
 const kinds = (faults: readonly (SandboxFault | undefined)[]) => faults.map((fault) => fault?.kind ?? '-');
@@ -202,6 +203,14 @@ test.each([
   await running.sandbox.close();
 
   expect((await answer).status).toBe('broken');
+});
+
+test('slow: a body comes in at most twenty pieces, one after the other', async () => {
+  const slept: number[] = [];
+  const clock = { ...movedClock(), sleep: (span: number) => Promise.resolve(void slept.push(span)) };
+  const seen = await post(await started({ clock, faults: readFaults('*=slow@20s', 1) }));
+  expect(seen).toMatchObject({ status: 201, body: expect.stringMatching(whole) as string });
+  expect(slept).toEqual(Array.from({ length: 19 }, () => 1000));
 });
 
 const logOfGeneral = (running: Running) => running.sandbox.state.topic('general', 'calibration log').length;
