@@ -29,6 +29,7 @@ test.each<[level: number, request: string, place: string, below: unknown, from: 
   [65, 'GET /server_settings', 'zulip_version', '3.4', '4.11'],
   [76, 'GET /get_stream_id?stream=x', 'code', undefined, 'BAD_REQUEST'],
   [78, 'PATCH /settings/display?color_scheme=2', 'color_scheme', 2, undefined],
+  [80, set('color_scheme', '2'), 'ignored_parameters_unsupported.0', 'color_scheme', undefined],
   [88, 'GET /server_settings', 'zulip_merge_base', undefined, '4.11'],
   [89, 'POST /register', 'user_settings.color_scheme', undefined, 1],
   [
@@ -58,6 +59,7 @@ test.each<[level: number, request: string, place: string, below: unknown, from: 
   [185, 'GET /server_settings', 'zulip_version', '6.2', '7.5'],
   [194, narrow('id', 1391), 'msg', 'Invalid narrow operator: Invalid message ID', ''],
   [219, set('default_view', 'inbox'), 'ignored_parameters_unsupported.0', undefined, 'default_view'],
+  [219, set('web_home_view', 'inbox'), 'ignored_parameters_unsupported.0', 'web_home_view', undefined],
   [224, 'GET /messages/1396', 'message.flags.1', 'wildcard_mentioned', 'stream_wildcard_mentioned'],
   [227, set('desktop_icon_count_display', '4'), 'msg', `Invalid desktop_icon_count_display: ${notOwn}`, ''],
   [237, 'GET /server_settings', 'zulip_version', '7.5', '8.5'],
@@ -71,6 +73,7 @@ test.each<[level: number, request: string, place: string, below: unknown, from: 
   [284, 'GET /messages/1020', 'message.edit_history.0.prev_rendered_content_version', 1, undefined],
   [297, 'GET /saved_snippets', 'saved_snippets.length', undefined, 2],
   [300, 'GET /messages?anchor=newest', 'msg', "Missing 'num_before' argument", ''],
+  [300, 'GET /messages?anchor=newest&num_before=1', 'msg', "Missing 'num_after' argument", ''],
   [300, 'GET /messages?message_ids=[1391]', 'messages.0.id', undefined, 1391],
   [327, 'GET /messages/1391', 'message.recipient_id', 1009, 201],
   [328, 'GET /messages/1002', 'message.reactions.0.user.id', 9, undefined],
