@@ -66,9 +66,9 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   const batch = openBatch(sink);
   const ordered = sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show);
   const iterator = ordered[Symbol.asyncIterator]();
-  const remark = (isEmpty: boolean): void => {
+  const remark = (extent: 'empty' | 'rows'): void => {
     const line = formatter.remark?.();
-    if (isEmpty && !format.whole && show.none !== undefined) say?.(show.none);
+    if (extent === 'empty' && !format.whole && show.none !== undefined) say?.(show.none);
     if (line !== undefined) aside?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
@@ -85,13 +85,13 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
 }
 
 /** Writes rows to the sink and then closes the document. What the rows threw is thrown on, not what closing threw. */
-async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark: (isEmpty: boolean) => void) {
+async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark: (extent: 'empty' | 'rows') => void) {
   const { formatter, batch, isSilent } = target;
   let isEmpty = true;
   const close = async (): Promise<void> => {
     if (!isEmpty || !isSilent) await batch.add(formatter.end());
     await batch.flush();
-    if (!isEmpty) remark(isEmpty);
+    if (!isEmpty) remark('rows');
   };
   try {
     for await (const row of rows) if (await add(row, target)) isEmpty = false;
@@ -103,7 +103,7 @@ async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark:
     throw error;
   }
   await close();
-  if (isEmpty) remark(isEmpty);
+  if (isEmpty) remark('empty');
 }
 
 interface RowTarget extends Pick<Presentation, 'turn'> {
