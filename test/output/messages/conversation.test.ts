@@ -90,6 +90,14 @@ test.each([
   expect(shown([message], 80).split('\n').length).toBeGreaterThan(2);
 });
 
+test.each([
+  [150_000, false],
+  [150_001, true],
+])('of a text of %i characters something is left out, which is said: %s', (length, isSaid) => {
+  const text = lines({ content: 'x'.repeat(length), content_type: 'text/x-markdown' }).join('');
+  expect(text.endsWith('[cut: 1 more characters are not shown]')).toBe(isSaid);
+});
+
 test('colour is used for emphasis alone, and the text is the same', () => {
   const form = (color: boolean): string =>
     recorded('all-kinds')
