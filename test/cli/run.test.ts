@@ -93,3 +93,25 @@ test.each([
     message: `this process reached a system limit (${limit})`,
   });
 });
+
+test('a run over the open network says once that others can read what is sent', async () => {
+  const service = fakeService();
+  const origin = 'http://10.0.0.1:8000';
+  service.expect({ method: 'GET', path: '/v1/license/', origin }).reply(200, []);
+  const env = { CHATELAINE_BASE_URL: origin, CHATELAINE_ALLOW_HTTP: '10.0.0.1:8000' };
+  const note = 'others on the network can read the key and everything else that is sent';
+  expect(await run(service, 'license list -o json', { env })).toMatchObject({
+    ...{ exitCode: 0, stderr: `note: ${origin} is not encrypted: ${note}\n` },
+  });
+});
+
+test.each([
+  [9998, ''],
+  [9999, '… (10001 characters)'],
+])('a trace shows 10,000 characters of a body, of a text of %i followed by "%s"', async (length, more) => {
+  const service = fakeService();
+  const body = `"${'x'.repeat(length)}"`;
+  service.expect('GET /api/v1/users/me').reply(200, body);
+  const { lines } = await run(service, 'api chat GET users/me --trace');
+  expect(lines).toContain(`< ${body.slice(0, 10_000)}${more}`);
+});
