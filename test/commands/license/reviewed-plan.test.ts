@@ -101,6 +101,11 @@ describe('where a license would be decided otherwise now, nothing is sent', () =
       'ada: changed meanwhile: the plan says unchanged, and the license is gone',
     ],
     [
+      'a license of a similar name that came',
+      [license('key-CY02', 'CY')],
+      "cy: the server lists no license of 'cy', but one of the similar name 'CY'",
+    ],
+    [
       'one to be retired that was resized',
       [license('key-EVE1', 'eve', 5)],
       'eve: the plan retires the license that ends with EVE1, which is not as it says',
