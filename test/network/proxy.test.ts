@@ -97,9 +97,9 @@ describe('an https origin', needs('openssl'), () => {
   });
 
   test('a proxy in trouble is asked again', async () => {
-    const { proxy, url } = await open({ refuse: 503 });
+    const { proxy, url } = await open({ refuse: 500 });
     const ran = await list('licenses.test', { HTTPS_PROXY: url }, '--retries 2');
-    const message = `the proxy 127.0.0.1:${proxy.port} refused to connect to licenses.test (503)`;
+    const message = `the proxy 127.0.0.1:${proxy.port} refused to connect to licenses.test (500)`;
     expect(ran.error).toMatchObject({ exit: 7, message });
     expect(proxy.seen).toHaveLength(3);
   });

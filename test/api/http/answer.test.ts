@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest';
-import { Answer, isSuccess } from '../../../src/api/http/answer.ts';
+import { Answer, bounded, isSuccess, serverWords } from '../../../src/api/http/answer.ts';
 
 test('a success has a status from 200 to 299', () => {
   const answerOf = (status: number) => new Answer({ method: 'GET', url: 'https://a.test/', status }, {}, Buffer.of());
   expect([199, 200, 299, 300].map((status) => isSuccess(answerOf(status)))).toEqual([false, true, true, false]);
+});
+
+test('words of a server are cut before the last whole word', () => {
+  const long = 'x'.repeat(19_998);
+  const texts = ['a b', `${long}y`, `${long} y`, `${long}yz`];
+  expect(texts.map(bounded)).toEqual(['a b', `${long}y`, `${long} `, '']);
+});
+
+test('what a server says beside its message are numbers, other texts, and lists of texts', () => {
+  const said = { msg: 'no such user', code: 'X', user: 'user', name: 'ada', count: 2, all: ['a'], ids: [1], is: true };
+  const { name, count, all } = said;
+  expect(serverWords({ result: 'error', ...said })).toEqual({ code: 'X', msg: 'no such user', name, count, all });
 });

@@ -100,4 +100,6 @@ test('codes of the HTTP library are not repeated: they are no words for a reader
 
   expect(message).toBe('the connection to licenses.test:8443 broke before the response was complete');
   expect(sentError(coded('ECONNRESET')).failure(http, 1000).message).toBe(`${message} (ECONNRESET)`);
+  const several = connectError(new AggregateError([coded('ECONNREFUSED'), coded('ETIMEDOUT')]));
+  expect(several.failure(http, 1000).message).toBe('no connection to licenses.test:8443 (ECONNREFUSED)');
 });

@@ -106,6 +106,7 @@ describe('what a POST answers', () => {
     ['a sentence', 'License was created', 'without a key'],
     ['a task', { task: 'job-7f3a-123' }, 'without a key'],
     ['a number', 17, 'without a key'],
+    ['a key of 0', { ...fields, license_code: 0 }, 'without a key'],
     ['another user', { ...ada, remote_user: 'bob' }, 'another'],
     ['another size', { ...ada, size_allowance: 5 }, 'another'],
     ['another application', { ...ada, app_code: 8 }, 'another'],
@@ -116,7 +117,7 @@ describe('what a POST answers', () => {
     ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }, 'unanswered'],
     ['a cut document', { status: 201, body: '{"license_code": "K-' }, 'unanswered'],
     ['a redirect inside the origin', { status: 307, headers: { location: '/v2/license/' }, body: '' }, 'without a key'],
-    ['a redirect without a URL', { status: 302, body: '' }, 'without a key'],
+    ['a redirect without a URL', { status: 300, body: '' }, 'without a key'],
     ['a redirect to no URL', { status: 302, headers: { location: 'https://[' }, body: '' }, 'without a key'],
     ['a redirect elsewhere', { status: 302, headers: { location: 'https://x.test/' }, body: '' }, 'unanswered'],
     ['a word', { status: 200, body: 'OK' }, 'without a key'],
@@ -130,15 +131,15 @@ describe('what a POST answers', () => {
   });
 
   test('a refusal that repeats the license code is shown without it', async () => {
-    const { api } = await serving(() => ({ status: 400, body: '{"detail":"K-12345 is locked (K-12345)"}' }));
+    const { api } = await serving(() => ({ status: 400, body: '{"detail":"K-1234 is locked (K-1234)"}' }));
     const told = {
       message: 'the licensing API refused the request (400): [license_code] is locked ([license_code])',
       details: { server: { msg: '[license_code] is locked ([license_code])' } },
     };
 
-    await expect(api.view('K-12345')).rejects.toMatchObject(told);
-    await expect(api.update({ code: 'K-12345', fields: { size_allowance: 6 } })).rejects.toMatchObject(told);
-    await expect(api.update({ code: 'K-12345', fields, method: 'PUT' })).rejects.toMatchObject(told);
+    await expect(api.view('K-1234')).rejects.toMatchObject(told);
+    await expect(api.update({ code: 'K-1234', fields: { size_allowance: 6 } })).rejects.toMatchObject(told);
+    await expect(api.update({ code: 'K-1234', fields, method: 'PUT' })).rejects.toMatchObject(told);
   });
 
   test('the answered license is named where it differs', async () => {
@@ -151,6 +152,13 @@ describe('what a POST answers', () => {
       message:
         "the server returned another license (its key ends with 2345): remote_user 'bob' instead of 'ada', size_allowance 9 instead of 4",
     });
+    const asAsked = {
+      state: 'answered',
+      status: 201,
+      license: { key: 'K-12345', fields },
+      license_is: 'as asked',
+    } as const;
+    expect(notShown(asAsked, fields).message).toBe('the server returned 201 with a license (its key ends with 2345)');
   });
 });
 

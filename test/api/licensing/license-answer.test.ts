@@ -9,7 +9,7 @@ function refusalOf(status: number, missing?: string): string {
   try {
     refuse(answer, missing);
   } catch (cause) {
-    if (cause instanceof Failure) return `${cause.kind}: ${cause.message}`;
+    if (cause instanceof Failure) return `${cause.kind}: ${cause.message}; ${cause.details.hint ?? 'no hint'}`;
     throw cause;
   }
   return 'none';
@@ -17,12 +17,13 @@ function refusalOf(status: number, missing?: string): string {
 
 test.each([
   [200, undefined, /^none$/],
-  [302, undefined, /^rejected: /],
+  [300, undefined, /^rejected: the server redirects/],
+  [399, undefined, /^rejected: the server redirects/],
   [401, undefined, /^auth: .*\(401\): no/],
   [403, 'no such license', /^auth: .*\(403\): no/],
-  [404, 'no such license', /^not_found: no such license$/],
-  [404, undefined, /^rejected: /],
-  [400, 'no such license', /^rejected: /],
+  [404, 'no such license', /^not_found: no such license; no hint$/],
+  [404, undefined, /^rejected: .*; Check the base URL/],
+  [400, 'no such license', /^rejected: the licensing API.*; no hint$/],
   [499, 'no such license', /^rejected: /],
   [500, 'no such license', /^unavailable: .*\(500\): no/],
 ])('%d, with %j for a missing one, is %s', (status, missing, text) => {

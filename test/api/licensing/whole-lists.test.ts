@@ -55,6 +55,7 @@ describe('a list that hints at more rows than it holds is printed, with exit 8',
     const { exitCode, stdout, error } = await ask('license list -o json', { '/v1/license/': reply });
 
     expect({ exitCode, code: error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+    expect(error?.message).toMatch(/the server reports 3|the server has more rows.*: its response says (?!undefined)/);
     expect(JSON.parse(stdout)).toEqual([ada, bob]);
   });
 
@@ -77,7 +78,7 @@ describe('an answer that holds all rows is whole', () => {
     ['an equal count', page({ count: 2, next: null, results: [ada, bob] })],
     ['a smaller count, and an empty next', page({ count: 1, next: '', results: [ada, bob] })],
     ['a count that is null', page({ count: null, total: false, results: [ada, bob] })],
-    ['has_more false', page({ has_more: false, next_page: null, nextPageToken: '', data: [ada, bob] })],
+    ['has_more false', page({ has_more: false, next_page: 0, nextPageToken: '', data: [ada, bob] })],
     ['one page of one', page({ page: 1, total_pages: 1, next_page_url: null, total: 2, data: [ada, bob] })],
     ['links to nowhere', page({ _links: { next: { href: null }, self: { href: '?page=1' } }, items: [ada, bob] })],
     ['a list of links without next', page({ links: [{ rel: 'prev', href: '?page=1' }], items: [ada, bob] })],
@@ -123,11 +124,13 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['several relations', page([ada], { link: '<?page=9>; rel="prev", <?page=2>; rel="last next"' })],
     ['a comma in a parameter', page([ada], { link: '<?page=2>; title="one, two"; rel="next"' })],
     ['a comma in the URL', page([ada], { link: '<?page=2&x=1,2>; rel="next"' })],
+    ['a first page without rows', page({ next: '?page=3', results: [] })],
     ['an encoded sign', page({ next: '?page=2&x=a%2Bb', results: [ada] })],
   ])('%s', async (_what, first) => {
     const { exitCode, stdout, origin } = await ask('license list -q', {
       '/v1/license/': first,
       '/v1/license/?page=2': second,
+      '/v1/license/?page=3': page({ results: [ada, bob] }),
       '/v1/license/?page=2&x=1,2': second,
       '/v1/license/?page=2&x=a%2Bb': second,
     });
@@ -208,6 +211,9 @@ describe('an error inside 200 is no list', () => {
     ['two arrays of rows', { results: [], licenses: [ada] }, 7],
     ['two arrays of rows, one of them under data', { data: [ada], items: [] }, 7],
     ['texts', ['K-1'], 7],
+    ['null', null, 0],
+    ['null under a name of lists', { results: null, page: 1 }, 0],
+    ['null under another name', { things: null }, 7],
     ['a single object', { license_code: 'K-1' }, 7],
   ])('a list is %s: %j ends %i', async (_what, body, exitCode) => {
     expect((await ask('license list', { '/v1/license/': page(body) })).exitCode).toBe(exitCode);
