@@ -63,6 +63,9 @@ const refused = [
 
 test.each(refused)("'%s' is refused", (typed) => {
   for (const service of ['licensing', 'chat'] as const)
-    if (!(service === 'chat' && typed === 'v1/'))
-      expect(() => typedPath(service, typed)).toThrow(expect.objectContaining({ kind: 'usage' }) as Error);
+    if (!(service === 'chat' && typed === 'v1/')) {
+      const hint = `Give a path below /${service === 'chat' ? 'api/v1, such as messages' : 'v1, such as license/'}.`;
+      const refusal: unknown = expect.objectContaining({ kind: 'usage', details: { hint } });
+      expect(() => typedPath(service, typed)).toThrow(refusal as Error);
+    }
 });

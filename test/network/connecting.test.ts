@@ -153,6 +153,11 @@ describe('certificates that nobody checks', () => {
     },
   );
 
+  test('http without a proxy that is asked over TLS has none', async () => {
+    const given = { ...env, HTTP_PROXY: 'http://127.0.0.1:1', CHATELAINE_ALLOW_HTTP: 'licenses.test' };
+    expect((await at('http://licenses.test', 'license list', { env: given })).error?.exit).toBe(7);
+  });
+
   test.each(['http://127.0.0.1', 'http://localhost'])('%s is this machine', async (base) => {
     const { port } = await openOrigin();
     expect((await at(`${base}:${port}`, 'license list', { env })).exitCode).toBe(0);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority, type Certificate } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
-import { proxyOf } from '../../src/api/http/proxy.ts';
+import { credentialsOf, proxyOf } from '../../src/api/http/proxy.ts';
 import { openOrigin, openSpeaker, type Origin } from '../helpers/origin.ts';
 import { openProxy, type Proxy, type ProxyOptions } from '../helpers/proxy.ts';
 import { openSandbox, runAlone, type Ran } from '../helpers/run.ts';
@@ -102,6 +102,14 @@ describe('an https origin', needs('openssl'), () => {
     const message = `the proxy 127.0.0.1:${proxy.port} refused to connect to licenses.test (500)`;
     expect(ran.error).toMatchObject({ exit: 7, message });
     expect(proxy.seen).toHaveLength(3);
+  });
+
+  test.each([
+    ['http://gate.test', {}],
+    ['http://ada@gate.test', { 'proxy-authorization': 'Basic YWRhOg==' }],
+    ['http://:p%40ss@gate.test', { 'proxy-authorization': 'Basic OnBAc3M=' }],
+  ])('%s gets %j', (url, headers) => {
+    expect(credentialsOf(new URL(url))).toEqual(headers);
   });
 
   test('a proxy that is not there is named without its password', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
-import type { TlsOptions } from 'node:tls';
+import { rootCertificates, type TlsOptions } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
 import { alarmByHand } from '../helpers/clock.ts';
@@ -139,9 +139,9 @@ describe('certificates', needs('openssl'), () => {
     expect(connections()).toBe(0);
   });
 
-  test('a --ca-file whose certificate cannot be read is exit 3', async () => {
+  test('a --ca-file of which one certificate cannot be read is exit 3', async () => {
     const file = join(emptyHome(), 'ca.pem');
-    writeFileSync(file, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+    writeFileSync(file, `${rootCertificates[0]}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`);
     const ran = await list('https://localhost:1', `--ca-file ${file}`);
     expect(ran.error?.exit).toBe(3);
     expect(ran.error?.message).toContain(`cannot use the CA file ${file}: `);

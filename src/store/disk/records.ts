@@ -44,9 +44,8 @@ export async function appendLoosely(path: string, lines: string): Promise<void> 
 }
 
 function endsInLine({ fd }: FileHandle): boolean {
-  const { size } = fstatSync(fd);
   const last = Buffer.alloc(1);
-  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10;
+  return readSync(fd, last, 0, 1, fstatSync(fd).size - 1) === 0 || last[0] === 10;
 }
 
 /** Appends to a file that is open for that, and syncs it. @throws an error of the file system */

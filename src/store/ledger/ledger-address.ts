@@ -109,7 +109,6 @@ async function passwordIn(place: DatabasePlace, system: System): Promise<Secret 
 function passwordOf(text: string, { host, port, database, user }: DatabasePlace): string | undefined {
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user];
   for (const line of text.split(/\r?\n/)) {
-    if (line.startsWith('#')) continue;
     const cells = [...line.matchAll(/((?:\\.|[^\\:])*)(?::|$)/g)].map(([, cell = '']) => cell.replace(/\\(.)/g, '$1'));
     const password = cells[4];
     const fits = wanted.every((value, index) => cells[index] === '*' || cells[index] === value);

@@ -220,6 +220,14 @@ describe('an error inside 200 is no list', () => {
   });
 });
 
+test.each<[unknown, string]>([
+  [{ license_code: 'K-1', page: 1 }, 'no list of licenses (fields: license_code, page)'],
+  [['K-1'], 'a row that is not a license'],
+])('what is no list is named by its fields: %j', async (body, what) => {
+  const { error } = await ask('license list -o json', { '/v1/license/': page(body) });
+  expect(error?.message).toBe(`the response of the licensing API contains ${what}`);
+});
+
 describe('a key of another application', () => {
   const other = { ...ada, app_code: 4711 };
 

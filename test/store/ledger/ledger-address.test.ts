@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/core/system.ts';
 import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
+import { needs } from '../../helpers/needs.ts';
 import { failureOf, place } from '../place.ts';
 
 const addressOf = (url: string, env: Environment = {}): Promise<LedgerAddress> => ledgerAddress(url, place(env).system);
@@ -20,11 +23,12 @@ test('a URL says where the ledger is, and the environment fills in what it leave
     user: 'somebody',
     database: 'other',
   });
-  expect(await addressOf('postgres://role@/ledger?host=/run/postgresql', env)).toMatchObject({
+  expect(await addressOf('postgres://role@/ledger?host=/run/postgresql')).toMatchObject({
     host: '/run/postgresql',
     user: 'role',
     database: 'ledger',
     tls: 'none',
+    name: 'socket/ledger',
   });
 });
 
@@ -43,6 +47,19 @@ test.each([
   ['postgres://r@localhost/x?sslmode=verify-full', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'verify-full'],
 ])('TLS of %s with %o is %s', async (url, env, tls) => {
   expect((await addressOf(url, env)).tls).toBe(tls);
+});
+
+test('the password is that of the environment, else of the first line that fits', needs('modes'), async () => {
+  const { folder, system } = place();
+  const PGPASSFILE = join(folder, 'pgpass');
+  const lines = ['# host:port', 'db:5432:x:ada:1', 'db:1:x:r:2', 'db:5432:x:r:', 'db:*:x:r:a\\:b', 'db:5432:x:r:3'];
+  writeFileSync(PGPASSFILE, [...lines, 'localhost:5432:x:r:4', ''].join('\n'), { mode: 0o600 });
+  const passwordOf = async (url: string, env: Environment = {}) =>
+    (await ledgerAddress(url, { ...system, env: { ...system.env, PGPASSFILE, ...env } })).password?.reveal();
+  expect(await passwordOf('postgres://r@db/x')).toBe('a:b');
+  expect(await passwordOf('postgres://r@/x?host=/run')).toBe('4');
+  expect(await passwordOf('postgres://r@elsewhere/x')).toBeUndefined();
+  expect(await passwordOf('postgres://r@db/x', { PGPASSWORD: 'p' })).toBe('p');
 });
 
 test.each([
