@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import stringWidth from 'fast-string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { generalFormats } from '../../src/output/formats.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
-import { onesFor, sampleOf } from '../helpers/extent.ts';
+import { sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
 
@@ -44,23 +42,6 @@ describe('the key of auth login', () => {
   );
 });
 
-test.each(onesFor(0, [60, 120]))(
-  'on a terminal of %i columns no line is longer',
-  needs('terminals'),
-  async (columns) => {
-    const lines = ['license list', 'messages fetch --channel general --limit 40'];
-    const typed = lines.map((line) => `chatelaine --sandbox ${line}`).join(' && ');
-    const { exitCode, output } = await on(typed, { columns, env: { NO_COLOR: '1' } });
-    const long = shown(output)
-      .split('\n')
-      .filter((text) => stringWidth(text) > columns);
-
-    expect(exitCode).toBe(0);
-    expect(output).toMatch(/physio.*Mara/s);
-    expect(long).toEqual([]);
-  },
-);
-
 describe('colour', () => {
   const line = 'chatelaine --sandbox license list';
 
@@ -78,25 +59,6 @@ describe('colour', () => {
     ]),
   )('is not there %s', needs('terminals'), async (_when, typed, env) => {
     expect(shown((await on(typed, { env })).output)).not.toContain('\u001b');
-  });
-});
-
-describe('text of a server', () => {
-  const line =
-    "chatelaine --sandbox messages fetch --channel general --topic 'terminal colours in the logs' --raw-content --color never";
-  // Written with escapes: these are the signs that a terminal obeys, or that turn a text around.
-  const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/;
-
-  // test/output/formats.test.ts has every format.
-  test('moves nothing on a terminal, in no format', needs('terminals'), async () => {
-    const formats = sampleOf(1, generalFormats);
-    const { exitCode, output } = await on(formats.map((format) => `${line} -o ${format}`).join(' && '), {
-      columns: 300,
-    });
-
-    expect(exitCode).toBe(0);
-    expect(output.match(/flash page 12/g)).toHaveLength(formats.length);
-    expect(obeyed.exec(shown(output))).toBeNull();
   });
 });
 
