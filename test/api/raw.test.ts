@@ -66,6 +66,6 @@ test.each(refused)("'%s' is refused", (typed) => {
     if (!(service === 'chat' && typed === 'v1/')) {
       const hint = `Give a path below /${service === 'chat' ? 'api/v1, such as messages' : 'v1, such as license/'}.`;
       const refusal: unknown = expect.objectContaining({ kind: 'usage', details: { hint } });
-      expect(() => typedPath(service, typed)).toThrow(refusal as Error);
+      expect(() => typedPath(service, typed)).toThrow(refusal);
     }
 });
