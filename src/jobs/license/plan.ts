@@ -77,24 +77,19 @@ export async function decideAll(
   return { ...plan, rows, unsure: isLookedUp ? 0 : plan.unsure };
 }
 
-/** A ledger is asked about so many users at once. */
-const askedAtOnce = 1000;
-
 /** The writes of earlier runs for the users of these rows. */
 export async function recordedOf(
   rows: readonly PlannedRow[],
   { placesOf }: GivePorts,
 ): Promise<Map<LicenseFields, KnownWrites>> {
   const recorded = new Map<LicenseFields, KnownWrites>();
-  for (const [app_code, own] of groupBy(rows, ({ row }) => row.app_code))
-    for (let at = 0; at < own.length; at += askedAtOnce) {
-      const some = own.slice(at, at + askedAtOnce).map(({ row }) => row);
-      const known = await placesOf(app_code).store.allKnown(some);
-      for (const [index, row] of some.entries()) {
-        const writes = known[index] ?? noWrites;
-        if (writes.pending.length > 0 || writes.open) recorded.set(row, writes);
-      }
+  for (const [app_code, own] of groupBy(rows, ({ row }) => row.app_code)) {
+    const known = await placesOf(app_code).store.allKnown(own.map(({ row }) => row));
+    for (const [index, { row }] of own.entries()) {
+      const writes = known[index] ?? noWrites;
+      if (writes.pending.length > 0 || writes.open) recorded.set(row, writes);
     }
+  }
   return recorded;
 }
 
