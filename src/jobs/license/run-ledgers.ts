@@ -198,15 +198,10 @@ export function openRunHistory(
   };
 }
 
-/** A name for each run, drawn when it is used. */
+/** A name for each run, drawn when it is used: signs that nobody mistakes for one another when they are read out. */
 export function runNames(): () => string {
+  const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   // node:crypto is no part of a plain list.
   let drawn: string | undefined;
-  return () => (drawn ??= drawRun());
-}
-
-/** Four signs that nobody mistakes for one another when they are read out. */
-function drawRun(): string {
-  const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-  return [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join('');
+  return () => (drawn ??= [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join(''));
 }
