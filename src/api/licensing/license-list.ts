@@ -46,8 +46,7 @@ export async function* listPages(
   limits = usualLimits,
 ): AsyncGenerator<ListedPage> {
   const shown = new ShownLicenses();
-  for (const reading of [0, 1] as const) {
-    shown.begin(reading);
+  for (const reading of ['first', 'last']) {
     const size = new ListSize();
     const asked = new Set<string>();
     let query: Parameters = parametersOf({ remote_user, app_code });
@@ -75,8 +74,9 @@ export async function* listPages(
         continue;
       }
       if (shown.repeats === 0 && gap === undefined) return;
-      if (shown.repeats === 0 || reading === 1)
+      if (shown.repeats === 0 || reading === 'last')
         throw notWhole(gap ?? 'its pages changed both times that it was read', answer);
+      shown.readAgain();
       break;
     }
   }
@@ -111,7 +111,7 @@ class ListSize {
     const { length } = rows;
     this.#place += 1;
     if (this.#place === 1) this.#first = length;
-    else this.#isEven &&= this.#place === 2 || this.#last === this.#first;
+    else this.#isEven &&= this.#last === this.#first;
     this.#last = length;
     this.#total = Math.max(this.#total, total);
     this.received += length;
@@ -125,24 +125,24 @@ class ListSize {
 
 /** Notices a license that is shown on two pages: the sign that they moved while they were read. */
 class ShownLicenses {
-  /** By the fingerprint of a license twice the page that showed it last, and the reading. */
-  readonly #pages = new Map<number, number>();
-  #reading: 0 | 1 = 0;
+  /** By the fingerprint of a license the page of this reading that showed it first. */
+  #pages = new Map<number, number>();
+  #earlier: ReadonlyMap<number, number> = new Map();
   repeats = 0;
 
-  begin(reading: 0 | 1): void {
-    this.#reading = reading;
+  readAgain(): void {
+    this.#earlier = this.#pages;
+    this.#pages = new Map();
     this.repeats = 0;
   }
 
   isNew(row: License, page: number): boolean {
     const fingerprint = fingerprintOf(identityOf(row));
-    const last = this.#pages.get(fingerprint);
-    const isOfReading = last !== undefined && last % 2 === this.#reading;
-    if (isOfReading && last < page * 2 && row.key !== undefined) this.repeats += 1;
-    if (!isOfReading) this.#pages.set(fingerprint, page * 2 + this.#reading);
-    // Rows without a key cannot be told apart on the pages of one reading.
-    return last === undefined || (row.key === undefined && isOfReading && this.#reading === 0);
+    const first = this.#pages.get(fingerprint);
+    if (first === undefined) this.#pages.set(fingerprint, page);
+    if (first !== undefined && first < page && row.key !== undefined) this.repeats += 1;
+    // Rows without a key cannot be told apart.
+    return !this.#earlier.has(fingerprint) && (first === undefined || row.key === undefined);
   }
 }
 
