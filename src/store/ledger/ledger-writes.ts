@@ -104,15 +104,14 @@ export class LedgerWrites implements WritePlace {
 
   async tryLock(folded: string): Promise<UserLock | LockHolder> {
     const wish: Wish = { key: keyOf(folded), isTaken: false };
-    const progress = String(this.#host.clock.elapsed());
     await this.#exchanges.addNow({ wish });
     if (wish.isTaken) return { release: async () => this.#release(wish.key) };
     const [other] = await this.#ask(statements.holder, [wish.key]);
-    if (!other) return { holder: 'another run', progress };
-    const { command, host, pid, since, progress: written } = other;
+    if (!other) return { holder: 'another run', progress: '' };
+    const { command, host, pid, since, progress } = other;
     const time = new Date(Number(since)).toISOString().slice(11, 16);
     const holder = `${String(command)}, process ${String(pid)} on ${String(host)}, since ${time}Z`;
-    return { holder, progress: String(written) };
+    return { holder, progress: String(progress) };
   }
 
   async read(): Promise<readonly RunRecord[]> {
