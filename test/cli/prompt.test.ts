@@ -29,11 +29,12 @@ function terminal() {
 
 test('of two processes of a group the second asks once the first is answered', async () => {
   const { host, typed, said, waits } = terminal();
-  const ask = (question: string) => openPrompt(host, () => true, new AbortController().signal).line(question);
+  const ask = (question: string) =>
+    openPrompt(host, () => true, new AbortController().signal).line(`is it ${question}`);
 
   const [first, second] = [ask('one?'), ask('two?')];
   await expect.poll(waits).toBeGreaterThan(0);
-  await expect.poll(said).toMatch(/(one|two)\?/);
+  await expect.poll(said).toMatch(/is it (one|two)\?/);
   expect([typed.length, said().match(/\?/g)?.length]).toEqual([1, 1]);
   typed[0]?.write('a\n');
   await expect.poll(() => typed.length).toBe(2);
@@ -43,9 +44,12 @@ test('of two processes of a group the second asks once the first is answered', a
   expect(typed.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });
 
-test('a question that is wider than the terminal is broken between words', async () => {
+test.each([
+  [46, ' '],
+  [45, '\n  '],
+])('a question that is wider than the terminal of %i columns is broken between words', async (columns, blank) => {
   const { host, typed, said } = terminal();
-  Object.assign(host.stderr, { columns: 40 });
+  Object.assign(host.stderr, { columns });
 
   const agreed = openPrompt(host, () => true, new AbortController().signal).confirm(
     '30 to create, 1 to resize (profile sandbox). Continue?',
@@ -54,17 +58,20 @@ test('a question that is wider than the terminal is broken between words', async
   typed[0]?.write('y\n');
   await agreed;
 
-  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox).\nContinue? [y/N] ');
+  expect(said()).toContain(`30 to create, 1 to resize (profile${blank}sandbox).\nContinue? [y/N] `);
 });
 
-test('a terminal that is closed is no answer', async () => {
+test.each<[what: string, end: (typed?: PassThrough) => void, why: string]>([
+  ['the end of the terminal', (typed) => void typed?.end(), 'cancelled: no answer'],
+  ['Ctrl-C', (typed) => void typed?.write('\u0003'), 'cancelled by Ctrl-C'],
+])('%s is no answer', async (_what, end, why) => {
   const { host, typed } = terminal();
 
   let said = '';
   const asked = openPrompt(host, () => true, new AbortController().signal).line('one?');
   void asked.catch((cause: unknown) => (said = String(cause)));
   await expect.poll(() => typed.length).toBe(1);
-  typed[0]?.end();
+  end(typed[0]);
 
-  await expect.poll(() => said).toContain('cancelled: no answer');
+  await expect.poll(() => said).toContain(why);
 });
