@@ -23,15 +23,17 @@ test('without a terminal a line comes every five seconds, and none at the end', 
 
 test('no time is told before five seconds and 3 % of the work; then in one way of writing', () => {
   const { upTo, written } = job({ isTTY: true, total: 1000 });
-  upTo(4900, 100);
-  upTo(300, 25);
-  upTo(200, 31);
+  upTo(4899, 100);
+  upTo(101, 100);
+  upTo(200, 25);
+  upTo(200, 30);
   upTo(5000, 50);
 
   expect(written().split(takeAway)).toEqual([
     expect.stringMatching(/rows 100\/1000, 20\/s$/),
+    expect.stringMatching(/rows 100\/1000, 20\/s, 45s left$/),
     expect.stringMatching(/rows 25\/1000, 4\.8\/s$/),
-    expect.stringMatching(/rows 31\/1000, 5\.7\/s, 2m49s left$/),
+    expect.stringMatching(/rows 30\/1000, 5\.6\/s, 2m55s left$/),
     expect.stringMatching(/rows 50\/1000, 4\.8\/s, 3m18s left$/),
   ]);
 });
