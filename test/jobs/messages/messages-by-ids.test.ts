@@ -38,15 +38,17 @@ test('a long narrow leaves less room for ids', () => {
 });
 
 test.each([
-  ['message_ids, which it ignores', 400],
-  ['an anchor, as an old server is asked', 200],
-])('a server that shows neighbours too: %s', async (_what, level) => {
+  [undefined, { message_ids: [7] }],
+  [300, { message_ids: [7] }],
+  [299, { anchor: '7', num_before: 0, num_after: 0 }],
+])('a server of level %s that shows neighbours too is asked for %j', async (level, query) => {
+  const asked: MessageQuery[] = [];
   const chat = {
-    messages: async () => ({ messages: [{ id: 6 }, { id: 7 }, { id: 8 }] }),
+    messages: async (one: MessageQuery) => (asked.push(one), { messages: [{ id: 6 }, { id: 7 }, { id: 8 }] }),
     level: async () => level,
   };
 
-  expect(await idsShown(chat)).toEqual([7]);
+  expect([await idsShown(chat), ...asked]).toEqual([[7], query]);
 });
 
 test.each([400, 200])(
