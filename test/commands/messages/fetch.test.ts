@@ -431,8 +431,8 @@ test('a page without messages says all the same what the plan cuts, and what the
 describe('--envelope', () => {
   test.each<[string, Query]>([
     ['--num-before 2 --anchor 7', { anchor: '7', num_before: '2', num_after: '0' }],
-    ['--limit 5', { anchor: 'newest', num_before: '5', num_after: '0' }],
-    ['--anchor 7 --limit 5', { anchor: '7', num_before: '0', num_after: '5' }],
+    ['--limit 5000', { anchor: 'newest', num_before: '5000', num_after: '0' }],
+    ['--anchor 7 --limit 5000', { anchor: '7', num_before: '0', num_after: '5000' }],
     ['--ids 1,2', { message_ids: '[1,2]' }],
   ])('%s: the whole answer of that one request', async (line, query) => {
     const service = fakeService();
@@ -471,6 +471,7 @@ describe('--envelope', () => {
   test.each([
     ['--all -o json', /response of one request/],
     ['--since 2d -o json', /response of one request/],
+    ['--anchor 7 --limit 5001 -o json', /response of one request/],
     ['--limit 5001 -o json', /response of one request/],
     [`--ids ${ids(100_000, 102_000).join(',')} -o json`, /response of one request/],
     ['--limit 5 -o csv', /one JSON document/],
