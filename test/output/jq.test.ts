@@ -176,8 +176,3 @@ test('a key that was created is printed even if the expression fails on it', asy
   expect(JSON.parse(stdout)).toMatchObject({ remote_user: 'jq-user', license_code: expect.any(String) as string });
   expect(stderr).toContain('--jq: Cannot index object with number (0)');
 });
-
-test('the key alone of license ensure is filtered too', async () => {
-  const line = ['license', 'ensure', '--remote-user', 'jq-user', '--size-allowance', '3', '--jq', '.size_allowance'];
-  expect((await sandboxed({}, line)).stdout).toBe('3\n');
-});
