@@ -79,11 +79,14 @@ test.each([
   expect([anchor, messages[0]?.id]).toEqual([id, id]);
 });
 
+const incompatible =
+  'Unsupported parameter combination: num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
+
 test.each([
   [489, { anchor: '12x' }, 'Invalid anchor'],
   [489, { anchor: '1', num_before: '2500', num_after: '2501' }, 'Too many messages requested (maximum 5000).'],
-  [489, { message_ids: JSON.stringify(Array.from({ length: 1001 }, () => 1)), num_before: '1' }, incompatibleMessage()],
-  [489, { message_ids: '[1]', use_first_unread_anchor: 'true' }, incompatibleMessage()],
+  [489, { message_ids: JSON.stringify(Array.from({ length: 1001 }, () => 1)), num_before: '1' }, incompatible],
+  [489, { message_ids: '[1]', use_first_unread_anchor: 'true' }, incompatible],
   [489, { message_ids: '5' }, 'message_ids is not a list'],
   [489, { anchor: 'newest', apply_markdown: 'True' }, 'apply_markdown is not valid JSON'],
 ])('level %i refuses %j: %s', async (featureLevel, query, msg) => {
@@ -93,10 +96,6 @@ test.each([
 
   expect({ status, body }).toMatchObject({ status: 400, body: { result: 'error', msg, code: 'BAD_REQUEST' } });
 });
-
-function incompatibleMessage(): string {
-  return 'Unsupported parameter combination: num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
-}
 
 test('paging forward and backward by any page size meets every message once, whatever the narrow', async () => {
   const running = await started({ rateLimit: { perMinute: 1_000_000 } });

@@ -47,10 +47,3 @@ test.each<[(line: unknown) => unknown, lines: readonly object[], others: readonl
   expect(lines.map(read)).toEqual(lines);
   expect(others.map(read)).toEqual(others.map(() => undefined));
 });
-
-test('a reason that a later version gives counts as none', () => {
-  expect([changeIn({ ...gone, why: 'other' }), fileRecordIn({ ...refused, why: 'other' })]).toEqual([
-    { ...gone, why: 'unknown' },
-    { ...refused, why: 'failed' },
-  ]);
-});

@@ -74,12 +74,8 @@ const path = (folder: string, name: string): string => join(folder, name);
 
 function edited(folder: string, name: string, change: (lines: string[]) => string[]): void {
   const lines = readFileSync(path(folder, name), 'utf8').split('\n').slice(0, -1);
-  writeFileSync(
-    path(folder, name),
-    change(lines)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  const texts = change(lines).map((line) => `${line}\n`);
+  writeFileSync(path(folder, name), texts.join(''));
 }
 
 const cutLast = (name: string, by: number) => (folder: string) => {
@@ -94,24 +90,15 @@ const flip = (name: string) => (folder: string) => {
 };
 
 function withPart(change: (part: { part: number; ids: number[]; first: number; count: number }) => void) {
-  return (lines: string[]): string[] =>
-    lines.map((line) => {
-      const part = JSON.parse(line) as { part: number; ids: number[]; first: number; count: number };
-      if (part.part === 2) change(part);
-      return JSON.stringify(part);
-    });
+  const changed = (line: string): string => {
+    const part = JSON.parse(line) as { part: number; ids: number[]; first: number; count: number };
+    if (part.part === 2) change(part);
+    return JSON.stringify(part);
+  };
+  return (folder: string) => edited(folder, 'parts.ndjson', (lines) => lines.map(changed));
 }
 
 test.each<[string, (folder: string) => void, Partial<Problem>]>([
-  [
-    'one flipped bit',
-    (folder) => {
-      const bytes = readFileSync(path(folder, 'rendered-000002.ndjson'));
-      bytes[700] = (bytes[700] ?? 0) ^ 1;
-      writeFileSync(path(folder, 'rendered-000002.ndjson'), bytes);
-    },
-    { file: 'rendered-000002.ndjson' },
-  ],
   ['a cut file', (folder) => truncateSync(path(folder, 'source-000003.ndjson'), 100), { file: 'source-000003.ndjson' }],
   [
     'a missing file',
@@ -120,22 +107,12 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
   ],
   [
     'an id that is there twice',
-    (folder) =>
-      edited(
-        folder,
-        'parts.ndjson',
-        withPart((part) => (part.ids[1] = part.ids[0] ?? 0)),
-      ),
+    withPart((part) => (part.ids[1] = part.ids[0] ?? 0)),
     { file: 'parts.ndjson', problem: follows },
   ],
   [
     'ids of another part',
-    (folder) =>
-      edited(
-        folder,
-        'parts.ndjson',
-        withPart((part) => part.ids.unshift((part.first = 900))),
-      ),
+    withPart((part) => part.ids.unshift((part.first = 900))),
     { file: 'parts.ndjson', problem: follows },
   ],
   [
@@ -214,24 +191,10 @@ const damages: readonly [string, (folder: string) => void, Partial<Problem>][] =
       edited(folder, 'parts.ndjson', (lines) => lines.map((line, index) => (index === 0 ? '{"part":1}' : line))),
     { problem: 'line 1 is not a part of an archive' },
   ],
-  [
-    'a line has another count',
-    (folder) =>
-      edited(
-        folder,
-        'parts.ndjson',
-        withPart((part) => (part.count = 3)),
-      ),
-    { problem: follows },
-  ],
+  ['a line has another count', withPart((part) => (part.count = 3)), { problem: follows }],
   [
     'a line has another id',
-    (folder) =>
-      edited(
-        folder,
-        'parts.ndjson',
-        withPart((part) => (part.ids[500] = (part.ids[500] ?? 0) + 1)),
-      ),
+    withPart((part) => (part.ids[500] = (part.ids[500] ?? 0) + 1)),
     { file: 'rendered-000002.ndjson', problem: 'its messages are not those of parts.ndjson' },
   ],
 ];
