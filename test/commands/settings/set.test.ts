@@ -434,6 +434,7 @@ describe('a password is never shown', () => {
     service.done();
     expect(ran.exitCode).toBe(exitCode);
     expect(ran.stderr).toMatch(/^old password: \nnew password: \nnew password again: \n/);
+    expect(ran.stdout + ran.stderr).not.toContain(secret);
   });
 
   test('bare names without a terminal are exit 2: there is nobody to ask', async () => {

@@ -57,7 +57,7 @@ test.each(['answered', 'refused', 'limited'] as const)('one that is %s begins th
 });
 
 // docs/exactly-once.md, A place for each write.
-test('after a request without a response one request is under way at a time, lookups of pending writes too', async () => {
+test('after a request without a response one request is under way at a time until ten are answered', async () => {
   const { places, silence } = reads();
   let [underWay, most] = [0, 0];
   const look = async () => {
@@ -72,7 +72,10 @@ test('after a request without a response one request is under way at a time, loo
   silence();
   most = 0;
   await four();
-  expect([before, most]).toEqual([4, 1]);
+  for (let answers = 4; answers < 10; answers += 1) await places.look(look);
+  const narrow = most;
+  await four();
+  expect([before, narrow, most]).toEqual([4, 1, 2]);
 });
 
 // docs/exactly-once.md, A place for each write.
@@ -108,6 +111,7 @@ test.each([
   places.pending.run.last = 0;
   expect(await places.settle({ id: 'x-1', sent: -2000, ended: 0, n, settle: 5000 }, look)).toBe('not processed');
   expect(times).toEqual(expected);
+  expect(Math.max(...clock.slept)).toBe(250);
 });
 
 // docs/exactly-once.md, A place for each write.
@@ -144,5 +148,30 @@ test.each([
   const look = (): Promise<WriteSight> => Promise.resolve({ is: 'not shown', sentAt: clock.elapsed() });
   places.pending.run.last = 0;
   await Promise.all(ids.map((id) => places.settle({ id, sent: -2000, ended: 0, n: 1, settle: 11_000 }, look)));
-  expect([...new Set(lines)]).toEqual([`waiting for ${count} without a response, which the server may still process`]);
+  expect(lines).toEqual([`waiting for ${count} without a response, which the server may still process`]);
+});
+
+test('a run goes on for a minute beside a write that ran out of time, and then waits until it is settled', async () => {
+  const { places, clock } = reads();
+  const look = (): Promise<WriteSight> => Promise.resolve({ is: 'not shown', sentAt: clock.elapsed() });
+  places.pending.run.last = 0;
+  const settled = places.settle({ id: 'x-1', sent: -2000, ended: 0, n: 1, settle: 90_000 }, look);
+  const times: number[] = [];
+  for (const until of [59_999, 60_000]) {
+    clock.pass(until - clock.elapsed());
+    await places.pending.ready();
+    times.push(clock.elapsed());
+  }
+  expect([await settled, times[0]]).toEqual(['not processed', 59_999]);
+  expect(times[1]).toBeGreaterThanOrEqual(90_000);
+});
+
+test('what a lookup throws ends the lookups of all, and a later write is looked for again', async () => {
+  const { places } = reads();
+  const bug = new Error('bug');
+  const lost = { id: 'x-1', sent: -2000, ended: 0, n: 1, settle: 5000 };
+  const looks = [() => Promise.reject(bug), () => Promise.resolve({ is: 'shown' } as const)];
+  const ends = await Promise.allSettled(looks.map((look) => places.pending.settle(lost, look)));
+  expect(ends).toEqual([1, 2].map(() => ({ status: 'rejected', reason: bug })));
+  expect(await places.pending.settle(lost, () => Promise.resolve({ is: 'shown' }))).toBe('shown');
 });
