@@ -208,8 +208,14 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     expect(promised).toMatchObject({ shows: 'incomplete' });
   });
 
-  test('a total below the rows is none: it shows that nobody knows how many there are', async () => {
-    const shape = (rows: readonly Row[]) => ({ total: 3, data: rows });
+  test.each<[string, NonNullable<ServerHabits['shape']>]>([
+    ['a total below the rows is none', (rows) => ({ total: 1, data: rows })],
+    [
+      'a second page may not be longer than the first',
+      (rows, _isFiltered, _asked, page) =>
+        page === '1' ? { next: '?page=2', data: rows.slice(0, 3) } : { data: rows.slice(3) },
+    ],
+  ])('%s: it shows that nobody knows how many there are', async (_what, shape) => {
     expect(await ask(7, { shape })).toMatchObject({
       shows: 'incomplete',
       users: 'the server truncates its list after 7 licenses',
@@ -229,6 +235,8 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     add('two');
     expect(await ask('new')).toBe('incomplete');
     expect(await ask('two')).toBe('licenses');
+    all.splice(1);
+    expect(await ask('new')).toBe('incomplete');
   });
 
   test('what the list shows is there, whole or not', async () => {
@@ -395,11 +403,13 @@ describe('one list as a hint', () => {
     ['a total of so many', 1001, true],
     ['a total of fewer', 1000, false],
   ])('page one has %s: it is read on (%i)', async (_what, total, isLeft) => {
-    const { port, asked } = await serve(named(['ada', 'bob']), {
+    const { port, asked } = await serve(named(['ada', 'bob', 'cyd']), {
       shape: (rows) => ({ total, next: '?page=2', data: rows }),
     });
-    const resultOf = await lookupsAt(port).list(users(['ada', 'BOB']));
+    const lookups = lookupsAt(port);
+    const resultOf = await lookups.list(users(['ada', 'BOB']));
     expect(asked().length === 1).toBe(isLeft);
+    expect(lookups.of(7).others).toEqual(new Set());
     expect(resultOf({ remote_user: 'ada', app_code: 7 })).toMatchObject(isLeft ? { shows: 'licenses' } : {});
     expect(resultOf({ remote_user: 'BOB', app_code: 7 })).toBeUndefined();
   });
