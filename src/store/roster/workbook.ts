@@ -49,7 +49,7 @@ function chooseSheet(sheets: readonly Sheet[], { sheet: typed, headerLine }: Tab
     if (sheet) return sheet;
     throw usage(`--sheet: there is no '${typed}'; the sheets are ${names.join(', ')}`, suggestion(typed, names));
   }
-  const fitting = sheets.length > 1 ? sheets.filter((sheet) => hasHeader(sheet, headerLine, wanted)) : [];
+  const fitting = sheets.filter((sheet) => hasHeader(sheet, headerLine, wanted));
   const [only = first, ...others] = fitting;
   if (others.length === 0) return only;
   const what = `sheets with the columns ${wanted.required.join(' and ')}: ${fitting.map(({ name }) => name).join(', ')}`;

@@ -68,15 +68,6 @@ describe('the whole is validated first', () => {
     expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
     expect(error?.message).toMatch(message);
   });
-
-  test('a name of the file and of the command line together is given twice', async () => {
-    const service = fakeService();
-
-    const { exitCode, error } = await setFrom(service, 'a', 'color_scheme=1', 'color-scheme=2');
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toBe('a:1: given twice: color_scheme (first: command line)');
-  });
 });
 
 describe('passwords', () => {

@@ -356,6 +356,8 @@ describe('--where', () => {
     ['Status', '--where Status: expected COLUMN=VALUE', undefined],
   ])('%s is refused', async (word, message, hint) => {
     expect(await failureOf(() => usersWhere(word))).toMatchObject({ kind: 'usage', message, hint });
+    const empty = await failureOf(() => read('roster.csv', 'remote_user,size_allowance\n', { where: ['O=Ulm'] }));
+    expect(empty.message).toBe('roster.csv: no rows');
   });
 });
 

@@ -296,6 +296,8 @@ const bomb = (
     files: { [name]: Buffer.concat([Buffer.from(head), Buffer.alloc(mebibytes * 1024 * 1024, piece)]) },
     ...(packing && { packing }),
   });
+const sheetOf = (xml: string | Buffer): Buffer =>
+  workbookOf({ sheets: '', files: { 'xl/worksheets/sheet1.xml': xml } });
 const longRow = `<row spans="${'1'.repeat(32_000)}"/>`;
 
 /** A good workbook with changed bytes. `entry`: where the last entry of the directory is; `end`: where its end is. */
@@ -438,11 +440,26 @@ describe('a file that is refused', () => {
       damagedHint,
     ],
     [
+      'levels that are not too many',
+      sheetOf(`<worksheet>${'<a>'.repeat(63)}`),
+      'a damaged workbook: xl/worksheets/sheet1.xml: <a> is not closed',
+      damagedHint,
+    ],
+    [
+      'Latin-1',
+      sheetOf(Buffer.from('<worksheet>\xe9</worksheet>', 'latin1')),
+      'a damaged workbook: xl/worksheets/sheet1.xml: not UTF-8',
+      damagedHint,
+    ],
+    ...[20, 42].map((field): [string, Buffer, string, string] => [
+      `Zip64 by the field ${field}`,
+      patched((bytes, entry) => bytes.writeUInt32LE(0xffffffff, entry + field)),
+      'a damaged workbook: it is a Zip64 archive, which is not read',
+      damagedHint,
+    ]),
+    [
       'a bomb of entities',
-      workbookOf({
-        sheets: '',
-        files: { 'xl/worksheets/sheet1.xml': '<!DOCTYPE w [<!ENTITY a "aaaa">]><worksheet>&a;</worksheet>' },
-      }),
+      sheetOf('<!DOCTYPE w [<!ENTITY a "aaaa">]><worksheet>&a;</worksheet>'),
       'a damaged workbook: xl/worksheets/sheet1.xml: a document type',
       damagedHint,
     ],
@@ -507,11 +524,16 @@ describe('of several sheets', () => {
     const merged = (...refs: readonly string[]): Buffer => {
       const cells = refs.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
       const xml = `<worksheet><sheetData>${rows}</sheetData><mergeCells>${cells}</mergeCells></worksheet>`;
-      return workbookOf({ sheets: '', files: { 'xl/worksheets/sheet1.xml': xml } });
+      return sheetOf(xml);
     };
     expect(await users(merged('A1:D1', 'D3:D4'), { headerLine: 2 })).toEqual(['ada', 'grace']);
-    const [message] = await refusal(merged('A1:D1', 'C3:C9'), { headerLine: 2 });
-    expect(message).toBe("roster.xlsx:4: app_code: cell C4 of sheet 'Users' is empty: it is merged with C3");
+    for (const [ref, first] of [
+      ['C3:C9', 'C3'],
+      ['B4:C4', 'B4'],
+    ] as const) {
+      const [message] = await refusal(merged('A1:D1', ref), { headerLine: 2 });
+      expect(message).toBe(`roster.xlsx:4: app_code: cell C4 of sheet 'Users' is empty: it is merged with ${first}`);
+    }
   });
 
   test('a number that its format shows behind a prefix and zeros is no user', async () => {
