@@ -91,6 +91,30 @@ test.each([
   }
 });
 
+test('where all is well each check is a row, and their number is said', async () => {
+  const { run } = await openSandbox({ clock: realTime });
+  const env = { CHATELAINE_API_KEI: '', CHATELAINE_NONSENSE: '' };
+  const line = 'doctor --fields check,status,detail,advice --no-header -o csv';
+  const { exitCode, stdout, stderr } = await run(line, { now: Date.now(), env });
+  expect([exitCode, stderr]).toEqual([0, '7 checks: no problem\n']);
+  expect(stdout.split('\n')).toEqual([
+    'configuration,ok,0 profiles,',
+    'state,ok,can be written,',
+    'environment,ok,"complete: licensing, chat",',
+    'environment,note,is not a variable of chatelaine,Did you mean CHATELAINE_API_KEY?',
+    'environment,note,is not a variable of chatelaine,',
+    'credential,ok,accepted,',
+    'credential,ok,"accepted, feature level 489",',
+    '',
+  ]);
+  const bare = await run(line, { bare: true });
+  expect(bare.stdout.split('\n').slice(2)).toEqual([
+    'environment,ok,no credential,',
+    'configuration,note,no credential is stored,"Run chatelaine auth login, or try --sandbox."',
+    '',
+  ]);
+});
+
 test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
   const { run } = await openSandbox({ clock: realTime });
 

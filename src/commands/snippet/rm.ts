@@ -67,8 +67,8 @@ function idOf(word: string, snippets: readonly JsonObject[]): number {
   const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
   const ids = titled(nameThatIsThere(word, (name) => titled(name).length > 0)).map(({ id }) => Number(id));
   const [id, ...others] = ids;
-  const near = id === undefined && nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
-  if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near || ''}`, { hint: listed });
+  const near = nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
+  if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near}`, { hint: listed });
   if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
   return id;
 }

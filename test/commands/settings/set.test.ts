@@ -446,12 +446,3 @@ describe('a password is never shown', () => {
     expect(error?.message).toContain('no terminal');
   });
 });
-
-test('a file that is not there is exit 2', async () => {
-  const service = fakeService();
-
-  const { exitCode, error } = await run(service, 'settings set --from /nowhere/settings -o json');
-
-  expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-  expect(error?.message).toContain('/nowhere/settings');
-});

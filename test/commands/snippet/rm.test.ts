@@ -75,16 +75,22 @@ test.each(['2 -1', '-1', "''"])('%s is refused, and nothing is deleted', async (
   expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
 });
 
-test('a dry run shows each request and sends none', async () => {
+const saved_snippets = ['Standup', 'Release', 'twin', 'Twin'].map((title, at) => ({ id: at + 2, title, content: '' }));
+
+test.each([
+  ['standup 3', 'y\n', 0, "Delete 2 'Standup', 3 'Release'? [y/N]"],
+  ['standup 3', 'n\n', 130, "Delete 2 'Standup', 3 'Release'? [y/N]"],
+  ['TWIN', '', 2, "'TWIN' is the title of snippets 4, 5"],
+  ['standip', '', 5, "no snippet 'standip'; Standup is snippet rm 2"],
+])('on a terminal the titles of %s are shown: %j is exit %i', async (words, stdin, exit, said) => {
   const service = fakeService();
+  service.expect('GET /api/v1/saved_snippets').reply(200, { ...done, saved_snippets });
+  if (exit === 0) for (const id of [2, 3]) remove(service, id).reply(200, done);
 
-  const { exitCode, stdout } = await run(service, 'snippet rm 2 3 --dry-run -o json');
+  const { exitCode, stderr } = await run(service, `snippet rm ${words}`, { tty: true, stdin });
 
-  expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 0, sent: [] });
-  expect(JSON.parse(stdout)).toEqual([
-    { method: 'DELETE', url: 'https://chat.test/api/v1/saved_snippets/2' },
-    { method: 'DELETE', url: 'https://chat.test/api/v1/saved_snippets/3' },
-  ]);
+  service.done();
+  expect([exitCode, stderr]).toEqual([exit, expect.stringContaining(said)]);
 });
 
 test.each([
