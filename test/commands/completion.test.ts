@@ -18,12 +18,6 @@ describe.each(files)('completion %s', (shell, file, programs) => {
     await expectGolden(stdout, `test/golden/completion/${file}`);
   });
 
-  test('is the same whatever format the environment names', async () => {
-    const plain = await runAlone(`completion ${shell}`);
-    const { stdout } = await runAlone(`completion ${shell}`, { env: { CHATELAINE_OUTPUT: 'json' } });
-    expect(stdout).toBe(plain.stdout);
-  });
-
   test('is what the shell can read', needs('shell', ...programs), () => {
     const golden = `test/golden/completion/${file}`;
     expect(spawnSync(shell, ['-n', golden], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });

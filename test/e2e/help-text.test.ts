@@ -36,14 +36,6 @@ test.each([
   expect(output).toBe((await helpTexts(width)).get('license create'));
 });
 
-test('on a narrow terminal no word of a guide is broken', needs('terminals'), async () => {
-  const [wide, narrow] = [80, 60].map((columns) => openTerminal('chatelaine help exit-codes', { columns }).ended);
-  const words = async (run: typeof wide) => ((await run)?.output ?? '').split(/\s+/);
-  expect(await words(narrow)).toEqual(await words(wide));
-  const lines = ((await narrow)?.output ?? '').split('\n').filter((line) => !/^ {4}\S/.test(line));
-  expect(lines.filter((line) => line.length > 60)).toEqual([]);
-});
-
 test('a closed pipe is no error, a full disk is exit 8', needs('shell', 'devices'), async () => {
   const closed = await launch('bash', ['-c', 'bin/chatelaine.cjs --help | true; echo "${PIPESTATUS[0]}"']);
   expect(closed).toMatchObject({ stdout: '0', stderr: '' });

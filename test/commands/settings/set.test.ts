@@ -436,13 +436,4 @@ describe('a password is never shown', () => {
     expect(ran.stderr).toMatch(/^old password: \nnew password: \nnew password again: \n/);
     expect(ran.stdout + ran.stderr).not.toContain(secret);
   });
-
-  test('bare names without a terminal are exit 2: there is nobody to ask', async () => {
-    const service = fakeService();
-
-    const { exitCode, error } = await run(service, 'settings set old_password new_password -o json');
-
-    expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-    expect(error?.message).toContain('no terminal');
-  });
 });
