@@ -3,10 +3,12 @@ import { endOfString, isObject, type JsonObject, maxDepth, parseJson, sign, tooD
 
 /** `body`: the document with an empty array in place of the elements. */
 type JsonEnvelope = Readonly<{ body: unknown; elements: readonly JsonElement[] }>;
+type JsonDocument = Readonly<{ bytes: Uint8Array; isEscaped: boolean }>;
 
 /**
  * The objects in the array `name` of a document, each with its own bytes, unchanged. The platform parses the whole, and
  * the search for places relies on that. Both read Latin-1: letters beyond ASCII would take twice as long.
+ * An escape names more than a byte can hold: a document with one is parsed in UTF-8.
  * @throws SyntaxError where the document has no such array of objects, is not JSON, or is nested too deep
  */
 export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
@@ -14,7 +16,8 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
   const utf8 = isUtf8(given) ? given : Buffer.from(given.toString());
   const signs = utf8.toString('latin1').replace(byteOrderMark, '');
   const places = placesIn(signs, name);
-  const whole: unknown = JSON.parse(signs);
+  const isEscaped = signs.includes('\\u');
+  const whole: unknown = JSON.parse(isEscaped ? inUtf8(signs) : signs);
   const values = isObject(whole) ? whole[name] : undefined;
   if (!Array.isArray(values) || !values.every(isObject))
     throw new SyntaxError(`it contains no list of objects '${name}'`);
@@ -23,8 +26,8 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
     return elementsOf(Buffer.from(signs.replace(/("[^"\\]*(?:\\[^][^"\\]*)*")|[ \t\r\n]+/g, '$1'), 'latin1'), name);
   const end = signs.length;
   const body = parseJson(inUtf8(signs.slice(0, places[0] ?? end) + signs.slice(places.at(-1) ?? end)));
-  const bytes = utf8.subarray(utf8.length - end);
-  const elements = values.map((value, row) => new JsonElement(value, bytes, places[2 * row], places[2 * row + 1]));
+  const from = { bytes: utf8.subarray(utf8.length - end), isEscaped };
+  const elements = values.map((value, row) => new JsonElement(value, from, places[2 * row], places[2 * row + 1]));
   return { body, elements };
 }
 
@@ -37,14 +40,14 @@ function inUtf8(latin1: string): string {
 
 /** An object of JSON with the bytes it was read from, which have no line break. */
 export class JsonElement {
-  /** Its texts are UTF-8 that was read as Latin-1, and large integers are not exact. */
+  /** Its texts are UTF-8 that was read as Latin-1, unless there are escapes, and large integers are not exact. */
   readonly #signs: JsonObject;
-  readonly #document: Uint8Array;
+  readonly #document: JsonDocument;
   // A typed array for each would make V8's heap grow by 40 MB.
   readonly #start: number;
   readonly #end: number;
 
-  constructor(signs: JsonObject, document: Uint8Array, start = 0, end = document.length) {
+  constructor(signs: JsonObject, document: JsonDocument, start = 0, end = document.bytes.length) {
     this.#signs = signs;
     this.#document = document;
     this.#start = start;
@@ -56,7 +59,7 @@ export class JsonElement {
   }
 
   get bytes(): Uint8Array {
-    return this.#document.subarray(this.#start, this.#end);
+    return this.#document.bytes.subarray(this.#start, this.#end);
   }
 
   parse(): JsonObject {
@@ -67,7 +70,7 @@ export class JsonElement {
   /** One member, whose name is ASCII; undefined where the object lacks it. */
   read(name: string): unknown {
     const member = Object.hasOwn(this.#signs, name) ? this.#signs[name] : undefined;
-    if (typeof member === 'string') return inUtf8(member);
+    if (typeof member === 'string') return this.#document.isEscaped ? member : inUtf8(member);
     const isExact =
       Number.isSafeInteger(member) || typeof member === 'boolean' || member === undefined || member === null;
     return isExact ? member : this.parse()[name];
