@@ -372,7 +372,11 @@ function misplaced(run: Process, name: string, { server }: ChatEnded): string[] 
     const title = subject.join(' > ');
     const place = `${ids[0]} > ${foldSubject(title)}`;
     const isOwn = place === `${channelId} > ${topic}`;
-    const isBack = [...server.versions.keys()].some((id) => isInTopic(versionAt(id, run, { server })?.message));
+    const isBack = [...server.versions.keys()].some((id) => {
+      const since = versionsSince(id, run, { server });
+      const left = since.findIndex((message) => !isInTopic(message));
+      return since.slice(Math.max(left, 0)).some(isInTopic);
+    });
     if (ids.length > 0 && places.has(place) && (!isOwn || isBack)) return [];
     return [`${name} names a place where the messages are not: ${quoted}`];
   });
@@ -422,7 +426,7 @@ function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded)
   return [...new Set(found)];
 }
 
-/** What a message was since the look before the last one of a run. */
+/** What a message was from the look before the last one of a run to its end. */
 function versionsSince(
   id: number,
   run: Process,
@@ -430,15 +434,9 @@ function versionsSince(
 ): readonly Version['message'][] {
   const looks = steps.filter((step) => 'pages' in step && step.client === run);
   const since = looks.at(-2)?.at ?? run.started;
-  const all = versions.get(id) ?? [];
-  return all
-    .slice(
-      Math.max(
-        0,
-        all.findLastIndex(({ at }) => at <= since),
-      ),
-    )
-    .map(({ message }) => message);
+  const all = (versions.get(id) ?? []).filter(({ at }) => at <= (run.ended ?? Infinity));
+  const first = all.findLastIndex(({ at }) => at <= since);
+  return all.slice(Math.max(0, first)).map(({ message }) => message);
 }
 
 /** What a message was when a run ended. */
