@@ -374,7 +374,8 @@ export function chatServer(
     if (!('answer' in answer) || answer.kind === 'cut' || answer.answer.status !== 200) return;
     const page = JSON.parse(answer.answer.body) as PageBody;
     const ids = page.messages.map(({ id }) => id);
-    if (page.messages.some(({ subject }) => !isTopic(subject))) strayed.set(client, String(query));
+    const isOther = page.messages.some(({ subject, stream_id }) => !isTopic(subject) || stream_id !== channelId);
+    if (isOther) strayed.set(client, String(query));
     const anchor = kind === 'look' ? Infinity : Number(query.get('anchor'));
     const [lowest, highest] = [Math.min(...ids, anchor), Math.max(...ids, anchor)];
     const range =
@@ -442,7 +443,7 @@ export function chatServer(
 }
 
 interface PageBody {
-  readonly messages: readonly { readonly id: number; readonly subject: string }[];
+  readonly messages: readonly ({ readonly id: number } & Place)[];
   readonly found_oldest: boolean;
   readonly found_newest: boolean;
 }
