@@ -48,18 +48,6 @@ describe('colour', () => {
   test('is there on a terminal', needs('terminals'), async () => {
     expect((await on(line)).output).toContain('\u001b[');
   });
-
-  test.each(
-    sampleOf<[string, string, Readonly<Record<string, string>>]>(1, [
-      ['with NO_COLOR', line, { NO_COLOR: '1' }],
-      ['on a dumb terminal', line, { TERM: 'dumb' }],
-      ['with --color never', `${line} --color never`, {}],
-      ['in a pipe', `${line} | cat`, {}],
-      ['in an error without colour', 'chatelaine --sandbox license view NOPE', { NO_COLOR: '1' }],
-    ]),
-  )('is not there %s', needs('terminals'), async (_when, typed, env) => {
-    expect(shown((await on(typed, { env })).output)).not.toContain('\u001b');
-  });
 });
 
 describe('sandbox serve', () => {

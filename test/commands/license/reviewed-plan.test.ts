@@ -91,6 +91,11 @@ describe('where a license would be decided otherwise now, nothing is sent', () =
       'ben: changed meanwhile: the plan says resize 3 -> 5, and now there is a license of size 7',
     ],
     [
+      'another license of the same size',
+      [license('key-BEN1', 'zoe', 3), license('key-BEN2', 'ben', 3)],
+      'ben: changed meanwhile: the plan says resize 3 -> 5, and now there is another license of size 3',
+    ],
+    [
       'a license that came',
       [license('key-CY01', 'cy', 9)],
       'cy: changed meanwhile: the plan says create, and now there is a license of size 9',
@@ -173,7 +178,8 @@ test('a bad line of a plan is named, and a newer version says so', async () => {
   ];
   for (const line of bad)
     expect(await apply([head, ada, line])).toEqual({ exitCode: 2, message: `${file}:3: not a row of a plan` });
-  expect(await apply(['remote_user', 'ada'])).toEqual({ exitCode: 2, message: `${file}: not a plan of license apply` });
+  for (const other of ['remote_user', head.replace('4711', '"4711"'), head.replace(/"server":"[^"]*"/, '"server":1')])
+    expect(await apply([other, ada])).toEqual({ exitCode: 2, message: `${file}: not a plan of license apply` });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
     exitCode: 3,
     message: `${file} has format version 2; this program reads 1`,

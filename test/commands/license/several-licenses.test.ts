@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LicenseRecord } from '../../../src/sandbox/records.ts';
 import type { Sandbox } from '../../helpers/sandbox.ts';
 import { linkedClocks, realTime } from '../../helpers/clock.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 import { openSandbox, run as runAt, type Ran } from '../../helpers/run.ts';
 import { fakeService } from '../../helpers/service.ts';
 
@@ -132,4 +133,17 @@ test('users who had several before are named one by one, and end nothing', async
 
   expect([ran.exitCode, warnedOf(ran)]).toEqual([0, []]);
   expect(ran.stderr).toContain('has several licenses in application');
+});
+
+test.each([
+  [
+    'PHYSIO-7731',
+    '',
+    "warning: the server lists no license of 'PHYSIO-7731', but one of the similar name 'physio-7731'",
+  ],
+  ['ada', 'GET /*=502', 'warning: the licenses of ada could not be listed: '],
+])('license create for %s says before what stands against it, and creates', async (user, fault, said) => {
+  const { run, created } = await licensingWorld({}, fault);
+  const { stderr } = await run(`license create --remote-user ${user} --size-allowance 2 --retries 0`);
+  expect([stderr, created().length]).toEqual([expect.stringContaining(said), 1]);
 });

@@ -135,6 +135,8 @@ test('a write without an answer keeps its place until it is settled, or left to 
 test('a refused key ends a run as that, also beside a full disk', () => {
   const state = new RunState(new AbortController().signal);
   state.stop(new Failure('config', 'disk full'));
+  state.stop(new Failure('unavailable', 'no answer'));
+  expect(state.stopped?.kind).toBe('config');
   state.stop(new Failure('auth', 'refused'));
   state.stop(new Failure('config', 'disk full'));
   expect(state.stopped?.kind).toBe('auth');
