@@ -133,7 +133,8 @@ test.each([
   ['licensing', 'GET license/', 302, '', 6],
   ['chat', 'GET messages', 400, '{"result":"error","msg":"no","code":"BAD_REQUEST"}', 6],
   ['chat', 'GET nothing', 404, '<html>no</html>', 6],
-  ['chat', 'POST x', 503, 'busy', 9],
+  ['licensing', 'DELETE license/x/', 503, 'busy', 9],
+  ['chat', 'PATCH x', 503, 'busy', 9],
 ])('%s %s answered with %i prints the body and ends with its exit code', async (api, words, status, body, code) => {
   const service = fakeService();
   const [method = '', path = ''] = words.split(' ');
@@ -161,7 +162,7 @@ test('under --jq a refusal is not filtered', async () => {
   expect(await run(service, 'api licensing GET license/ --jq .[0]')).toMatchObject({ exitCode: 6, stdout: '' });
 });
 
-test('a GET is repeated, a POST only where no connection was made', async () => {
+test('a GET and a change of a license are repeated, a POST only where no connection was made', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(503, '');
   service.expect('GET /v1/license/').reply(200, '[]');
@@ -169,6 +170,10 @@ test('a GET is repeated, a POST only where no connection was made', async () => 
   service.expect({ method: 'POST', path: '/v1/license/' }).fail('ECONNRESET');
   expect(await run(service, 'api licensing GET license/')).toMatchObject({ exitCode: 0, stdout: '[]' });
   expect(await run(service, 'api licensing POST license/')).toMatchObject({ exitCode: 9, stdout: '' });
+  for (const method of ['PUT', 'PATCH']) {
+    for (const status of [503, 200]) service.expect({ method, path: '/v1/license/x/' }).reply(status, '{}');
+    expect(await run(service, `api licensing ${method} license/x/`)).toMatchObject({ exitCode: 0, stdout: '{}' });
+  }
   service.done();
 });
 
@@ -221,8 +226,9 @@ test.each([
   const service = fakeService();
   service.expect('GET /v1/license/').reply(200, { next: '?page=2' });
   service.expect({ method: 'GET', path: '/v1/license/', query: { page: '2' } }).reply(status, body);
-  const { exitCode, stdout } = await run(service, 'api licensing GET license/ --paginate');
+  const { exitCode, stdout, stderr } = await run(service, 'api licensing GET license/ --paginate');
   expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: wanted });
+  expect(stderr).toMatch(/: the list ends after 1 page: |: the server names a next page that was read before/);
   service.done();
 });
 

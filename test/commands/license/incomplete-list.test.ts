@@ -96,24 +96,6 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     },
   );
 
-  test('a list without a total, of pages that are full but the last, is whole', async () => {
-    const { run, held } = await service(users, { ...ignored, list_shape: 'next-url', page_size: 40 });
-
-    const ensured = await run('license ensure --remote-user new --size-allowance 4');
-
-    expect([ensured.exitCode, held()]).toEqual([0, [...users, 'new']]);
-  });
-
-  test('--trust-list: a whole list of 100 licenses is one', async () => {
-    const { run, held } = await service(users.slice(0, 100), { ...ignored, page_size: 1000 });
-
-    const refused = await run('license ensure --remote-user new --size-allowance 4');
-    const ensured = await run('license ensure --remote-user new --size-allowance 4 --trust-list');
-
-    expect([refused.exitCode, ensured.exitCode]).toEqual([8, 0]);
-    expect(held()).toEqual([...users.slice(0, 100), 'new']);
-  });
-
   test('--trust-list: a list that grows from nothing counts', async () => {
     const { run, held } = await service([], ignored);
     expect((await run('license apply - --trust-list', csv(users.slice(0, 50)))).exitCode).toBe(0);

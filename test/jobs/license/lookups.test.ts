@@ -208,13 +208,29 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     expect(promised).toMatchObject({ shows: 'incomplete' });
   });
 
+  /** Pages of so many rows. */
+  const paged =
+    (...sizes: readonly number[]): NonNullable<ServerHabits['shape']> =>
+    (rows, _isFiltered, _asked, page) => {
+      const [begin = 0, end = 0] = [Number(page) - 1, Number(page)].map((count) =>
+        sizes.slice(0, count).reduce((sum, size) => sum + size, 0),
+      );
+      return { ...(end < rows.length && { next: `?page=${Number(page) + 1}` }), data: rows.slice(begin, end) };
+    };
+
+  test('pages of one length but the last are all', async () => {
+    for (const sizes of [
+      [4, 3],
+      [3, 3, 1],
+      [2, 2, 2, 1],
+    ])
+      expect(await ask(7, { shape: paged(...sizes) })).toMatchObject({ shows: 'nothing' });
+  });
+
   test.each<[string, NonNullable<ServerHabits['shape']>]>([
     ['a total below the rows is none', (rows) => ({ total: 1, data: rows })],
-    [
-      'a second page may not be longer than the first',
-      (rows, _isFiltered, _asked, page) =>
-        page === '1' ? { next: '?page=2', data: rows.slice(0, 3) } : { data: rows.slice(3) },
-    ],
+    ['a second page may not be longer than the first', paged(3, 4)],
+    ['no page but the last may be shorter than the first', paged(3, 2, 2)],
   ])('%s: it shows that nobody knows how many there are', async (_what, shape) => {
     expect(await ask(7, { shape })).toMatchObject({
       shows: 'incomplete',
