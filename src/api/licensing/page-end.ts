@@ -23,7 +23,10 @@ const nextName =
 const moreName =
   /^((has|is|thereare)?more(pages|results|items|rows|records|data|available)?|(is)?(truncated|incomplete|partial)(results)?|continu(e|ation)(token)?|lastevaluatedkey)$/;
 const totalName =
-  /^(count|total|(total|num|number|numberof)(count|results|items|elements|rows|records|entries|hits|licenses|found)|(items?|results?|rows?|records?|entries|licenses?)(count|total)|totalcount|hydratotalitems|odatacount|contentrange)$/;
+  /^(total|totalelements|(total|num|number|numberof)(count|results|items|rows|records|entries|hits|licenses|found)|(items?|results?|rows?|records?|entries|licenses?)(count|total)|totalcount|hydratotalitems|odatacount|contentrange)$/;
+/** The most rows of a page: a `count` that equals it may be of the page alone. */
+const limitName = /^(limit|size|pagesize|perpage)$/;
+const lastName = /^(is)?last(page)?$/;
 const pagesName = /^((total|num|numberof|last)pages?|pages?(count|total)|pages)$/;
 /** Where servers put paging beside the rows. */
 const placeName =
@@ -35,12 +38,20 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const links = valuesOf(nextName).filter(isSign);
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
-  const signs = [...links, ...valuesOf(moreName).filter(isSign), ...(partial ? [206] : [])];
+  const isNotLast = valuesOf(lastName).includes(false);
+  const signs = [
+    ...links,
+    ...valuesOf(moreName).filter(isSign),
+    ...(partial ? [206] : []),
+    ...(isNotLast ? ['last: false'] : []),
+  ];
+  const limits = valuesOf(limitName);
+  const counts = valuesOf(/^count$/).filter((count) => !limits.includes(count));
   return {
     next: urls.find((url) => url.includes('?')),
     nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
-    total: highest(valuesOf(totalName)),
+    total: highest([...valuesOf(totalName), ...counts]),
     pages: highest(valuesOf(pagesName)),
   };
 }

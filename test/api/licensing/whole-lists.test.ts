@@ -36,6 +36,8 @@ const parts: readonly (readonly [string, Reply])[] = [
   ['meta.last_page', page({ meta: { current_page: 1, last_page: 3 }, data: [ada, bob] })],
   ['has_more', page({ has_more: true, data: [ada, bob] })],
   ['hasNextPage', page({ pageInfo: { hasNextPage: true }, data: [ada, bob] })],
+  ['last of a slice', page({ content: [ada, bob], numberOfElements: 2, size: 2, last: false })],
+  ['isLastPage', page({ isLastPage: false, values: [ada, bob] })],
   ['truncated', page({ truncated: true, data: [ada, bob] })],
   ['next_page that is a number', page({ next_page: 2, results: [ada, bob] })],
   ['nextPageToken', page({ nextPageToken: 'abc', items: [ada, bob] })],

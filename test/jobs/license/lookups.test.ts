@@ -204,6 +204,11 @@ describe('where the filter is ignored, the list counts if it is whole', () => {
     });
     expect(await ask(count, { trustList: true })).toMatchObject({ shows: 'nothing' });
     expect(await ask(count, { shape: (rows) => ({ total: count, data: rows }) })).toMatchObject({ shows: 'nothing' });
+    for (const ofPage of [
+      { count, limit: count, offset: 0 },
+      { numberOfElements: count, size: 100 },
+    ])
+      expect(await ask(count, { shape: (data) => ({ ...ofPage, data }) })).toMatchObject({ shows: 'incomplete' });
     const promised = await ask(count, { trustList: true, shape: (rows) => ({ total: count + 1, data: rows }) });
     expect(promised).toMatchObject({ shows: 'incomplete' });
   });
