@@ -35,8 +35,10 @@ export async function untilLocked(
       throw new Failure('unavailable', `${held}, which has done nothing for two minutes`, {
         hint: 'Continue or end that process, then run the command again.',
       });
-    if (elapsed() > sayAt) say(`waiting: ${held}`);
-    if (elapsed() > sayAt) sayAt = Infinity;
+    if (elapsed() > sayAt) {
+      say(`waiting: ${held}`);
+      sayAt = elapsed() + quietWait;
+    }
     await sleep(Math.min(20 * round, longestPause) * (0.5 + random()), signal);
   }
 }
