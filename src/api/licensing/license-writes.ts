@@ -53,14 +53,19 @@ function asStored(asked: LicenseFields, license: License): EditedFields {
 
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
-  const { message, details } = redirectFailure(answer);
+  const failure = redirected(answer);
   const { http, status } = answer;
   const location = String(answer.headers['location']);
   // A redirect that names no URL may be one inside the origin.
   const url = URL.canParse(location, http.url) ? new URL(location, http.url) : undefined;
-  if (url && url.origin !== new URL(http.url).origin)
-    return { state: 'unanswered', failure: uncertain(message, details) };
-  return { state: 'answered', status, license: undefined, license_is: 'without a key', redirect: message };
+  if (url && url.origin !== new URL(http.url).origin) return { state: 'unanswered', failure };
+  return { state: 'answered', status, license: undefined, license_is: 'without a key', redirect: failure.message };
+}
+
+/** Servers redirect after a write that they carried out, too. */
+function redirected(answer: Answer): Failure {
+  const { message, details } = redirectFailure(answer);
+  return uncertain(message, details);
 }
 
 /** The `unknown` failure of an answer that no list confirms, made on demand: a roster has many answers. */
@@ -115,8 +120,9 @@ export async function editedFrom(
   connection: LicensingConnection,
   view: () => Promise<License>,
 ): Promise<License> {
-  refuse(answer, 'no license has this code');
-  const error = errorInside(answer, 'license');
+  const isRedirect = answer.status >= 300 && answer.status < 400;
+  if (!isRedirect) refuse(answer, 'no license has this code');
+  const error = isRedirect ? redirected(answer) : errorInside(answer, 'license');
   const license = error ? undefined : findLicense(answer, connection);
   const signs = license ? signsOfAnother(license, edit) : [];
   const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;

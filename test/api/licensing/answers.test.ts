@@ -208,6 +208,8 @@ describe('what a PATCH answers', () => {
     ['the size null', { ...ada, size_allowance: null }],
     ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }],
     ['cut JSON', { status: 200, body: '{"license_code": "K-' }],
+    ['a redirect', { status: 303, headers: { location: '/v1/license/K-1/' }, body: '' }],
+    ['a redirect elsewhere', { status: 302, headers: { location: 'https://x.test/' }, body: '' }],
   ];
   const contrary: readonly (readonly [string, unknown])[] = [
     ['the old size', ada],
