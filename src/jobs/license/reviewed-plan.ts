@@ -43,7 +43,7 @@ export function planText(targets: readonly PlanTarget[], plan: Plan): string {
   return [head, ...plannedRows(plan), ...retired].map((line) => `${writeJson(line)}\n`).join('');
 }
 
-/** @throws Failure usage naming the first bad line; config where a newer version wrote it */
+/** @throws Failure usage naming every bad line; config where a newer version wrote it */
 export function readPlan(text: string, file: string): ReviewedPlan {
   const [first = '', ...lines] = text.trimEnd().split(/\r?\n/);
   const head = jsonIn(first)?.value;
@@ -55,11 +55,16 @@ export function readPlan(text: string, file: string): ReviewedPlan {
     );
   refuseNewer(file, head['license_plan'], version);
   const codes = new Set(targets.map(({ app_code }) => app_code));
-  const rows = lines.map((line, index) => {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const rows = lines.flatMap((line, index) => {
     const row = jsonIn(line)?.value;
-    if (isRow(row) && codes.has(row.app_code)) return row;
-    throw usage(`${file}:${index + 2}: not a row of a plan`, 'Make the plan again rather than edit it.');
+    const key = isRow(row) && row.change !== 'retire' ? userKey(row) : line;
+    if (isRow(row) && codes.has(row.app_code) && !seen.has(key)) return [(seen.add(key), row)];
+    problems.push(`${file}:${index + 2}: ${seen.has(key) ? 'a license that is planned above' : 'not a row of a plan'}`);
+    return [];
   });
+  if (problems.length > 0) throw usage(problems, 'Make the plan again rather than edit it.');
   return { targets, rows };
 }
 

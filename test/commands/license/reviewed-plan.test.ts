@@ -159,13 +159,13 @@ test('a plan for another server is refused', async () => {
   expect(held()).toContain('eve 4');
 });
 
-test('a bad line of a plan is named, and a newer version says so', async () => {
+test('every bad line of a plan is named, and a newer version says so', async () => {
   const { file, run } = await planned();
   const [head = '', ada = ''] = readFileSync(file, 'utf8').split('\n');
   const apply = async (lines: readonly string[]) => {
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
     const { exitCode, error } = await run(`license apply --plan ${file} -o json`);
-    return { exitCode, message: error?.message };
+    return { exitCode, problems: error?.problems ?? [error?.message] };
   };
   const bad = [
     ada.replace('unchanged', 'remove'),
@@ -176,13 +176,18 @@ test('a bad line of a plan is named, and a newer version says so', async () => {
     ada.replace(/,"license_code_end":"\w+"/, ''),
     'ada,4',
   ];
-  for (const line of bad)
-    expect(await apply([head, ada, line])).toEqual({ exitCode: 2, message: `${file}:3: not a row of a plan` });
+  expect(await apply([head, ada, ...bad, ada])).toEqual({
+    exitCode: 2,
+    problems: [
+      ...bad.map((_line, index) => `${file}:${index + 3}: not a row of a plan`),
+      `${file}:${bad.length + 3}: a license that is planned above`,
+    ],
+  });
   for (const other of ['remote_user', head.replace('4711', '"4711"'), head.replace(/"server":"[^"]*"/, '"server":1')])
-    expect(await apply([other, ada])).toEqual({ exitCode: 2, message: `${file}: not a plan of license apply` });
+    expect(await apply([other, ada])).toEqual({ exitCode: 2, problems: [`${file}: not a plan of license apply`] });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
     exitCode: 3,
-    message: `${file} has format version 2; this program reads 1`,
+    problems: [`${file} has format version 2; this program reads 1`],
   });
 });
 
