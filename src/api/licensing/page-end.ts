@@ -10,6 +10,8 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
+  /** The sign is a flag, a number or a path, and not a text that may be in every response. */
+  readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
   readonly pages: number;
@@ -43,13 +45,15 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
     ...links,
     ...valuesOf(moreName).filter(isSign),
     ...(partial ? [206] : []),
-    ...(isNotLast ? ['last: false'] : []),
+    ...(isNotLast ? [true] : []),
   ];
+  const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
   const limits = valuesOf(limitName);
   const counts = valuesOf(/^count$/).filter((count) => !limits.includes(count));
   return {
     next: urls.find((url) => url.includes('?')),
-    nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
+    nextPath,
+    hasMore: nextPath !== undefined || signs.some((sign) => sign === true || typeof sign === 'number'),
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest([...valuesOf(totalName), ...counts]),
     pages: highest(valuesOf(pagesName)),

@@ -45,11 +45,19 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
  */
 export type LookedUpNames = 'given' | 'kept forms' | 'all forms';
 
-interface ListReading {
+/** The pages of a filter, or of the list; `gap`: why they may not be all. */
+interface PagesRead {
+  readonly last: ListedPage | undefined;
+  readonly gap: Failure | undefined;
+}
+
+interface FilteredRows extends PagesRead {
+  readonly rows: readonly License[];
+}
+
+interface ListReading extends PagesRead {
   readonly sentAt: Milliseconds;
   readonly users: ListedUsers;
-  /** Why its rows may not be all. */
-  readonly gap: Failure | undefined;
   /** Why it may lack rows, although nothing says so. */
   readonly cut: Failure | undefined;
 }
@@ -64,8 +72,8 @@ export class ApplicationLookups {
   isByList = false;
   /** The first lookup, which may find out about the filter for all others. */
   #first: Promise<unknown> | undefined;
-  /** What the control query has shown of the filter. */
-  #ignored: boolean | undefined;
+  /** The response for a name that no user has. */
+  #control: FilteredRows | undefined;
   #hint: ListReading | undefined;
   /** The list that begins next, and who waits for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
@@ -113,15 +121,21 @@ export class ApplicationLookups {
   /** Undefined where the filter proves nothing: it finds parts, is ignored, or shows rows without names. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
     const sentAt = this.#world.elapsed();
-    const { rows, gap } = await this.#filteredBy(user);
+    const { rows, gap, last } = await this.#filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const others = rows.filter((row) => !exact.includes(row));
-    const isInParts = others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
-    const isIgnored = others.length > 0 && !isInParts && (await this.#isIgnored());
-    this.isByList ||= isInParts || isIgnored;
+    this.isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
     if (this.isByList) return undefined;
+    const isIncomplete = gap !== undefined && exact.length === 0;
+    if (others.length > 0 || isIncomplete) {
+      const nobody = await this.#askNobody();
+      this.isByList ||= nobody.rows.length > 0;
+      if (this.isByList) return undefined;
+      // A sign of further rows that cannot be followed says nothing if the response for nobody has it too.
+      const isAlways = nobody.gap && last && last.place === 1 && !last.hasMore;
+      if (isIncomplete && !isAlways) return { shows: 'incomplete', failure: gap, sentAt };
+    }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
-    if (gap) return { shows: 'incomplete', failure: gap, sentAt };
     const all = names === 'kept forms' ? formsBeside(this.kept, user) : formsOf(user);
     const forms = names === 'given' || others.length > 0 ? [] : all;
     const near = [...others];
@@ -162,46 +176,52 @@ export class ApplicationLookups {
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }
 
-  /** Whether the filter brings rows for a name that no user has. */
-  async #isIgnored(): Promise<boolean> {
-    this.#ignored ??= (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody())).rows.length > 0;
-    return this.#ignored;
+  /** The rows for a name that no user has; none where the server refuses such a name. */
+  async #askNobody(): Promise<FilteredRows> {
+    try {
+      const control = this.#control ?? (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody()));
+      // One without rows may be of a server that has none yet.
+      if (control.rows.length > 0 || control.gap) this.#control = control;
+      return control;
+    } catch (cause) {
+      if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
+      return { rows: [], gap: undefined, last: undefined };
+    }
   }
 
-  async #filteredBy(remote_user: string) {
+  async #filteredBy(remote_user: string): Promise<FilteredRows> {
     const rows: License[] = [];
-    const gap = await this.#read(remote_user, (page) => void rows.push(...page.rows));
-    return { rows: distinct(rows), gap };
+    const read = await this.#read(remote_user, (page) => void rows.push(...page.rows));
+    return { ...read, rows: distinct(rows) };
   }
 
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
   async #readList(names: ReadonlySet<string>, mostRows: number): Promise<ListReading> {
     const sentAt = this.#world.elapsed();
     const users = new ListedUsers(this.#app_code, names);
-    let last: ListedPage | undefined;
     let nameless: Failure | undefined;
-    const unread = await this.#read(undefined, (page) => {
-      const { rows, received, hasNext, total, pages } = page;
-      last = page;
+    const { gap = nameless, last } = await this.#read(undefined, ({ rows, received, hasNext, total, pages }) => {
       for (const row of rows)
         if (!users.add(row)) nameless ??= inconclusive('the rows of the list do not name their users');
       const promised = hasNext ? Math.max(total, pages * rows.length) : 0;
       return received > mostRows || promised > mostRows ? 'stop' : undefined;
     });
-    const gap = unread ?? nameless;
-    return { sentAt, users, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
+    return { sentAt, users, last, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
   }
 
   /** Returns why not all rows came. @throws Failure where the list is refused, or not answered */
-  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined) {
+  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined): Promise<PagesRead> {
     const app_code = this.#app_code;
+    let last: ListedPage | undefined;
     try {
-      for await (const page of this.#world.licensing(app_code).pages({ remote_user, app_code }, 'whole'))
-        if (take(page) === 'stop') return inconclusive('the list is long');
-      return undefined;
+      for await (const page of this.#world.licensing(app_code).pages({ remote_user, app_code }, 'whole')) {
+        last = page;
+        if (take(page) === 'stop') return { last, gap: inconclusive('the list is long') };
+      }
+      return { last, gap: undefined };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      return cause;
+      return { last, gap: cause };
     }
   }
 

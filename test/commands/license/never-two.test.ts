@@ -51,9 +51,10 @@ describe('license ensure never takes an odd list for an empty one', () => {
     expect(service.seen.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
-  test('a sign of more rows: nothing is created', async () => {
+  test('a sign of more rows that a response for nobody lacks: nothing is created', async () => {
     const service = fakeService();
     service.expect(list).reply(200, { results: [], next: 2 });
+    service.expect('GET /v1/license/?remote_user=chatelaine-control-1ai6p167&app_code=7').reply(200, { results: [] });
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(8);
     service.done();
