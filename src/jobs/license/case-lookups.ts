@@ -2,6 +2,7 @@
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
+import type { LookupResult } from './application-lookups.ts';
 import type { Case, LookUpStep, SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
@@ -53,10 +54,8 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
   const places = placesOf(app_code);
   try {
     const { sentAt, ...result } = await lookups.of(app_code).lookUp(remote_user, names, turns ?? places);
-    const seen = lookedUp(one, { result, isSettled: sentAt >= due });
-    if (one.known || rules.wants === 'another license') return seen;
-    const known = await recall(seen, ports.creations);
-    return known === seen ? seen : lookedUp(known, { result, isSettled: sentAt >= whenSettled(known, ports) });
+    const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
+    return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await withHistory(one, result, sentAt, ports);
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     const isOptional = rules.wants === 'another license' && !one.sent;
@@ -64,6 +63,18 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
     if (!isOptional && places.isEndedBy(failure)) state.stop(failure);
     return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
   }
+}
+
+/** The history may know of a license that the lookup does not show. */
+async function withHistory(one: Case, result: LookupResult, sentAt: Milliseconds, ports: GivePorts): Promise<Case> {
+  const { creations, lookups, placesOf } = ports;
+  const { app_code, remote_user } = one.asked;
+  const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
+  // A server may have stored the name that this computer gave without its domain.
+  const isInParts = known.known !== undefined && result.shows === 'nothing';
+  const places = placesOf(app_code);
+  const shown = isInParts ? await lookups.of(app_code).lookUp(remote_user, 'all forms and parts', places) : result;
+  return lookedUp(known, { result: shown, isSettled: sentAt >= whenSettled(known, ports) });
 }
 
 function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
