@@ -47,6 +47,24 @@ const serverSettings: Exchange = {
   answer: { status: 200, body: { ...done, zulip_feature_level: 489 } },
 };
 
+/** The end of the topic `onboarding`. */
+const lastOfTopic = (body: object): Exchange => ({
+  method: 'GET',
+  path:
+    '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
+    '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
+  headers: basic,
+  answer: { status: 200, body: { ...done, ...body } },
+});
+
+/** @param narrow of the query, with the sign that ends it */
+const messageById = (narrow: string): Exchange => ({
+  method: 'GET',
+  path: `/api/v1/messages?${narrow}apply_markdown=false&message_ids=%5B1001%5D`,
+  headers: basic,
+  answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
+});
+
 /** Some message id. */
 const someId = expect.any(Number) as number;
 
@@ -288,21 +306,10 @@ export const contracts: readonly Contract[] = [
         },
       },
       serverSettings,
-      {
-        method: 'GET',
-        path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
-        headers: basic,
-        answer: {
-          status: 200,
-          body: {
-            ...done,
-            found_oldest: true,
-            messages: expect.arrayContaining([expect.objectContaining(oldest)]) as unknown[],
-          },
-        },
-      },
+      lastOfTopic({
+        found_oldest: true,
+        messages: expect.arrayContaining([expect.objectContaining(oldest)]) as unknown[],
+      }),
       {
         method: 'POST',
         path: '/api/v1/streams/1/delete_topic',
@@ -310,40 +317,11 @@ export const contracts: readonly Contract[] = [
         body: 'topic_name=onboarding',
         answer: { status: 200, body: { ...done, complete: true } },
       },
-      {
-        method: 'GET',
-        path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
-        headers: basic,
-        answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
-      },
-      {
-        method: 'GET',
-        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
-        headers: basic,
-        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
-      },
-      {
-        method: 'GET',
-        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channels%22,%22operand%22%3A%22public%22%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
-        headers: basic,
-        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
-      },
-      {
-        method: 'GET',
-        path: '/api/v1/messages?apply_markdown=false&message_ids=%5B1001%5D',
-        headers: basic,
-        answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
-      },
-      {
-        method: 'GET',
-        path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
-        headers: basic,
-        answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
-      },
+      lastOfTopic({ found_oldest: true, messages: [] }),
+      messageById('narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D%5D&'),
+      messageById('narrow=%5B%7B%22operator%22%3A%22channels%22,%22operand%22%3A%22public%22%7D%5D&'),
+      messageById(''),
+      lastOfTopic({ found_oldest: true, messages: [] }),
       {
         method: 'GET',
         path: '/api/v1/streams',

@@ -12,6 +12,9 @@ function serverAt(level: number | undefined): FakeService {
   return service;
 }
 
+const setRaw = (service: FakeService, word: string) =>
+  run(service, ['settings', 'set', 'enter_sends=true', '--raw', word, '-o', 'json']);
+
 describe('target_users', () => {
   test.each([
     ['full_name=Ada', 'full_name'],
@@ -51,15 +54,7 @@ describe('target_users', () => {
     async (word) => {
       const service = fakeService();
 
-      const { exitCode, error } = await run(service, [
-        'settings',
-        'set',
-        'enter_sends=true',
-        '--raw',
-        word,
-        '-o',
-        'json',
-      ]);
+      const { exitCode, error } = await setRaw(service, word);
 
       expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
       expect(error?.message).toContain('lower-case letters, digits and underscores only');
@@ -72,15 +67,7 @@ describe('target_users', () => {
   ])('is never sent to a server of level %s', async (level, message) => {
     const service = serverAt(level);
 
-    const { exitCode, error } = await run(service, [
-      'settings',
-      'set',
-      'enter_sends=true',
-      '--raw',
-      target,
-      '-o',
-      'json',
-    ]);
+    const { exitCode, error } = await setRaw(service, target);
 
     service.done();
     expect(exitCode).toBe(6);
@@ -92,7 +79,7 @@ describe('target_users', () => {
     const form = { enter_sends: 'true', target_users: '{"user_ids":[9]}' };
     service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, done);
 
-    expect((await run(service, ['settings', 'set', 'enter_sends=true', '--raw', target])).exitCode).toBe(0);
+    expect((await setRaw(service, target)).exitCode).toBe(0);
     service.done();
   });
 
@@ -103,15 +90,7 @@ describe('target_users', () => {
       .expect({ method: 'PATCH', path: '/api/v1/settings', form })
       .reply(200, { ...done, ignored_parameters_unsupported: ['target_users'] });
 
-    const { exitCode, error } = await run(service, [
-      'settings',
-      'set',
-      'enter_sends=true',
-      '--raw',
-      target,
-      '-o',
-      'json',
-    ]);
+    const { exitCode, error } = await setRaw(service, target);
 
     service.done();
     expect(exitCode).toBe(6);
