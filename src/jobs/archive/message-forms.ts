@@ -36,10 +36,10 @@ export async function messagesAmong(
   ids: readonly number[],
   form: ArchiveForm,
 ) {
-  const [first = 0, last = 0] = [ids[0], ids.at(-1)];
+  const last = Number(ids.at(-1));
   const wanted = new Set(ids);
   const isWanted = ({ id }: RawMessage): boolean => wanted.has(id);
-  const walk = { anchor: String(first), isWanted, isEnd: ({ id }: RawMessage) => id >= last };
+  const walk = { anchor: String(ids[0]), isWanted, isEnd: ({ id }: RawMessage) => id >= last };
   const found: RawMessage[] = [];
   for await (const { messages } of forward(chat, { narrow, ...given, ...markdownOf(form) }, walk))
     found.push(...messages);

@@ -343,7 +343,7 @@ describe('topic delete archives', () => {
 
     const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
 
-    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 7, calls: 0 });
+    expect({ exitCode, calls: deletions(server), edits }).toEqual({ exitCode: 7, calls: 0, edits: 16 });
     expect(error?.message).toContain('messages 1 to 60 changed each time between fetching HTML and Markdown');
   });
 
