@@ -166,4 +166,5 @@ test('direct messages and private channels of others are never found', async () 
 test('a bot that subscribes to nothing finds only what it asks a channel for', async () => {
   expect((await search([], { as: 'release-bot' })).found.messages).toEqual([]);
   expect((await search([term('channel', 'releases')], { as: 'release-bot' })).found.messages).toHaveLength(6);
+  expect((await search([term('channels', 'web-public')], { as: 'release-bot' })).found.messages).toHaveLength(6);
 });

@@ -59,6 +59,17 @@ test('what the API shows of them is that of the last release, to each kind of ac
   });
 });
 
+test.each([
+  [undefined, ['Measurement 1 stored.', 'Measurement 2 stored.']],
+  [22, ['Measurement 1 stored.', 'Measurement 2 stored.']],
+  [34, ['Measurement 1 stored. Measurement', 'Measurement 2 stored. Measurement']],
+])('more messages of %s characters are a minute apart, at the end', async (chars, contents) => {
+  const extraMessages = { channel: 'general', topic: 'load', count: 2, ...(chars !== undefined && { chars }) };
+  const { state } = (await started({ extraMessages })).sandbox;
+  const rows = contents.map((content, index) => ({ id: 1452 + index, timestamp: 1_773_388_800 + index * 60, content }));
+  expect(state.topic('general', 'load')).toMatchObject(rows);
+});
+
 test('keys have the form that each service asks for, and say that they are no secrets', async () => {
   const { sandbox } = await started();
 
