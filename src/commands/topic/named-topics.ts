@@ -19,6 +19,7 @@ import { holdOf, type TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
+import { readPurge } from '../../store/archive/line-file.ts';
 import type { Accounts, Disk } from '../context.ts';
 import { readSheet, type RosterParts } from '../roster.ts';
 import { ageOption, checkAge, readAge, refuseWrongClock, type TimeParts } from '../typed-time.ts';
@@ -160,7 +161,7 @@ async function namesThatMatch(
   });
 }
 
-/** Topics that the latest runs deleted and archived there, if they are as many: the same command continues. */
+/** Topics that the latest runs deleted and archived there, if they are as many; without a number, those left open. */
 async function deletedEarlier(
   { stream_id }: Channel,
   match: readonly string[],
@@ -169,7 +170,7 @@ async function deletedEarlier(
   root: string,
   { accounts, chatAccount, record }: Accounts & Disk,
 ): Promise<readonly string[]> {
-  if (!(count > 0)) return [];
+  if (count <= 0) return [];
   const account = await chatAccount();
   const origin = accounts.identityOf(account);
   const deleted = new Map<string, string>();
@@ -178,11 +179,12 @@ async function deletedEarlier(
     if (entry.origin !== origin || entry.email !== account.email || entry.stream_id !== stream_id) continue;
     if (entry.run !== last && deleted.size >= count) break;
     const { run, topic_name, archive = '' } = entry;
-    if (dirname(archive) === root && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name))
+    const isMeant = dirname(archive) === root && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name);
+    if (isMeant && (count > 0 || (await readPurge(archive)).stage === 'begun'))
       deleted.set(foldTopic(topic_name), topic_name);
     last = run;
   }
-  return deleted.size === count ? [...deleted.values()].reverse() : [];
+  return count > 0 && deleted.size !== count ? [] : [...deleted.values()].reverse();
 }
 
 /** Of a row that names a topic, here and in lists of holds. */
