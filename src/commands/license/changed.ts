@@ -143,6 +143,7 @@ export async function refuseSecond(
   user: UserName,
   isOwn: (license: License, user: string) => boolean,
   { lookups, places }: Changing,
+  hint = 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',
 ): Promise<void> {
   const { remote_user } = user;
   const found = await lookups.of(user.app_code).lookUp(remote_user, 'all forms');
@@ -153,9 +154,7 @@ export async function refuseSecond(
   const shown =
     found.shows === 'licenses' ? `${remote_user} already has a license` : other && similarTo(other, remote_user);
   const has = (other && shown) || (open && openInWords(user, open)) || '';
-  throw new Failure('rejected', `${has}: nothing was changed`, {
-    hint: 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',
-  });
+  throw new Failure('rejected', `${has}: nothing was changed`, { hint });
 }
 
 /**

@@ -7,6 +7,7 @@ import { command } from '../command.ts';
 import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
 import { userOf } from './change-in-plan.ts';
 import { changeEach, licensesOfUsers, openChanging } from './changed.ts';
+import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
 
 export default command({
@@ -21,6 +22,7 @@ export default command({
     remote_user: { ...licenseFilters.remote_user, help: 'Instead of CODE: every license of that user' },
     from: textField('FILE', 'Instead of CODE: the users in a sheet or a list of names; - is standard input'),
     ...rosterOptions,
+    ...trustOption,
   },
   examples: ['chatelaine license retire --remote-user physio-7740', 'chatelaine license retire --from left.csv'],
 
@@ -31,10 +33,10 @@ export default command({
 
   dryRun: ['rows', 'requests'],
 
-  async *rows({ license_code, remote_user, from, ...how }, context) {
+  async *rows({ license_code, remote_user, from, trust_list, ...how }, context) {
     const rows = from === undefined ? undefined : (await readSheet(from, how, leavers, context)).rows;
     const users = rows?.map((row) => row.remote_user) ?? remote_user;
-    const changing = await openChanging(await context.licensingAccount(), undefined, context);
+    const changing = await openChanging(await context.licensingAccount(), trust_list, context);
     const isGiven = (_user: string, name: string): boolean => retiredName.test(name);
     const chosen = users
       ? await licensesOfUsers(users, isGiven, changing)

@@ -57,7 +57,7 @@ export default command({
       if (typeof undo === 'string') throw refusal(change, undo);
       const { license: listed, fields } = undo;
       const api = licensing(change.app_code);
-      const check = (given: UserName) => refuseSecond(given, ({ key }) => key === listed.key, changing);
+      const check = (given: UserName) => refuseSecond(given, ({ key }) => key === listed.key, changing, checkIt);
       const asked = { api, code: keyOf(listed), listed, fieldsOf: () => fields, status: 'undone', check };
       const row = await changeOne(asked, changing, context);
       return row.planned ? { ...row, planned: plannedUndo(step) } : row;
@@ -148,10 +148,12 @@ function plannedUndo({ change, undo }: UndoStep): PlannedChange {
 /** That a license is not as the run left it. */
 function refusal({ remote_user }: PastChange, why: string): Failure {
   return new Failure('incomplete', `the license of ${remote_user} was not changed: ${why}`, {
-    hint: 'Check it with chatelaine license list --remote-user, and change it with chatelaine license edit.',
+    hint: checkIt,
     retryable: false,
   });
 }
+
+const checkIt = 'Check it with chatelaine license list --remote-user, and change it with chatelaine license edit.';
 
 function createdNote(users: readonly string[]): string {
   const retire = commandLine('license retire', ['--remote-user', 'USER']);

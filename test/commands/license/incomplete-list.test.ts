@@ -100,6 +100,7 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     const { run, held } = await service([], ignored);
     expect((await run('license apply - --trust-list', csv(users.slice(0, 50)))).exitCode).toBe(0);
     expect(held().toSorted()).toEqual(users.slice(0, 50).toSorted());
+    expect((await run('license retire --remote-user new --trust-list')).exitCode).toBe(5);
   });
 
   test.each(['cut', 'cut-counted'] as const)(
