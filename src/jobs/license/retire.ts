@@ -9,7 +9,12 @@ import { groupBy, isRetired, smallest } from './license-user.ts';
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
 export function retiredFields(user: string, code: string, now: number) {
   const [begin, end] = [`left-${new Date(now).toISOString().slice(0, 7)}-`, `-${code.slice(-4)}`];
-  const name = begin + user.slice(0, licenseFields.remote_user.below - 1 - begin.length - end.length) + end;
+  // The name of a license is ASCII (docs/apis.md, Licensing answers): é is e, and what has no such letter is _.
+  const plain = user
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/\P{ASCII}/gu, '_');
+  const name = begin + plain.slice(0, licenseFields.remote_user.below - 1 - begin.length - end.length) + end;
   return { remote_user: retiredName.test(user) ? user : name, size_allowance: smallest };
 }
 
