@@ -267,9 +267,3 @@ test('complete-nothing: a success that did nothing', async () => {
   expect(await deleteLog(running)).toMatchObject({ status: 200, body: { result: 'success', complete: true } });
   expect(logOfGeneral(running)).toBe(320);
 });
-
-test('early changes no other call', async () => {
-  const running = await started({ faults: readFaults('*=early', 1) });
-
-  expect((await post(running)).status).toBe(201);
-});

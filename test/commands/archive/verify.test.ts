@@ -65,28 +65,26 @@ const evenIds = idsBetween(1, 2010).map((id) => id * 2);
 function contentOf(folder: string): Record<string, string> {
   const hashOf = (name: string): string =>
     createHash('sha256')
-      .update(readFileSync(path(folder, name)))
+      .update(readFileSync(join(folder, name)))
       .digest('hex');
   return Object.fromEntries(readdirSync(folder).map((name) => [name, hashOf(name)]));
 }
 
-const path = (folder: string, name: string): string => join(folder, name);
-
 function edited(folder: string, name: string, change: (lines: string[]) => string[]): void {
-  const lines = readFileSync(path(folder, name), 'utf8').split('\n').slice(0, -1);
+  const lines = readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1);
   const texts = change(lines).map((line) => `${line}\n`);
-  writeFileSync(path(folder, name), texts.join(''));
+  writeFileSync(join(folder, name), texts.join(''));
 }
 
 const cutLast = (name: string, by: number) => (folder: string) => {
-  const bytes = readFileSync(path(folder, name));
-  truncateSync(path(folder, name), bytes.length - by);
+  const bytes = readFileSync(join(folder, name));
+  truncateSync(join(folder, name), bytes.length - by);
 };
 const flip = (name: string) => (folder: string) => {
-  const bytes = readFileSync(path(folder, name));
+  const bytes = readFileSync(join(folder, name));
   const at = bytes.lastIndexOf('3');
   bytes[at] = (bytes[at] ?? 0) ^ 1;
-  writeFileSync(path(folder, name), bytes);
+  writeFileSync(join(folder, name), bytes);
 };
 
 function withPart(change: (part: { part: number; ids: number[]; first: number; count: number }) => void) {
@@ -99,10 +97,10 @@ function withPart(change: (part: { part: number; ids: number[]; first: number; c
 }
 
 test.each<[string, (folder: string) => void, Partial<Problem>]>([
-  ['a cut file', (folder) => truncateSync(path(folder, 'source-000003.ndjson'), 100), { file: 'source-000003.ndjson' }],
+  ['a cut file', (folder) => truncateSync(join(folder, 'source-000003.ndjson'), 100), { file: 'source-000003.ndjson' }],
   [
     'a missing file',
-    (folder) => rmSync(path(folder, 'source-000001.ndjson')),
+    (folder) => rmSync(join(folder, 'source-000001.ndjson')),
     { file: 'source-000001.ndjson', problem: 'the file is missing' },
   ],
   [
@@ -118,9 +116,9 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
   [
     'files that changed places',
     (folder) => {
-      renameSync(path(folder, 'source-000001.ndjson'), path(folder, 'x'));
-      renameSync(path(folder, 'source-000002.ndjson'), path(folder, 'source-000001.ndjson'));
-      renameSync(path(folder, 'x'), path(folder, 'source-000002.ndjson'));
+      renameSync(join(folder, 'source-000001.ndjson'), join(folder, 'x'));
+      renameSync(join(folder, 'source-000002.ndjson'), join(folder, 'source-000001.ndjson'));
+      renameSync(join(folder, 'x'), join(folder, 'source-000002.ndjson'));
     },
     { file: 'source-000001.ndjson' },
   ],
@@ -138,9 +136,9 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
 
 test('what a crash leaves says that the pull did not end: a cut last line, a file of the next part; not a temporary file', async () => {
   const { server, folder } = await archived();
-  appendFileSync(path(folder, 'parts.ndjson'), '{"part":4,"first":26');
-  writeFileSync(path(folder, 'rendered-000004.ndjson'), 'x');
-  writeFileSync(path(folder, '.rendered-000004.ndjson.a1.tmp'), 'x');
+  appendFileSync(join(folder, 'parts.ndjson'), '{"part":4,"first":26');
+  writeFileSync(join(folder, 'rendered-000004.ndjson'), 'x');
+  writeFileSync(join(folder, '.rendered-000004.ndjson.a1.tmp'), 'x');
 
   const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
   expect(exitCode).toBe(10);
@@ -174,11 +172,11 @@ const damages: readonly [string, (folder: string) => void, Partial<Problem>][] =
     'its last line and the files of that part were dropped',
     (folder) => {
       edited(folder, 'parts.ndjson', (lines) => lines.slice(0, -1));
-      for (const form of ['rendered', 'source']) rmSync(path(folder, `${form}-000003.ndjson`));
+      for (const form of ['rendered', 'source']) rmSync(join(folder, `${form}-000003.ndjson`));
     },
     { problem: lists },
   ],
-  ['it was removed', (folder) => rmSync(path(folder, 'parts.ndjson')), { problem: lists }],
+  ['it was removed', (folder) => rmSync(join(folder, 'parts.ndjson')), { problem: lists }],
   ['a hash in it was changed', flip('parts.ndjson'), { problem: lists }],
   [
     'a line is no JSON any more',
@@ -216,7 +214,7 @@ test.each(sampleOf(6, damages))(
     expect(verified.stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
     expect(exported).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('parts.ndjson') as string });
     expect(pulled.exitCode).toBe(3);
-    expect(pulled.stderr).toContain(`${path(folder, 'parts.ndjson')} is damaged: `);
+    expect(pulled.stderr).toContain(`${join(folder, 'parts.ndjson')} is damaged: `);
     expect(pulled.stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
     expect(contentOf(folder)).toEqual(damaged);
     cpSync(`${folder}-copy`, folder, { recursive: true, preserveTimestamps: true });
@@ -255,7 +253,7 @@ test.each([
 ])('%s', async (_what, head, exitCode, message) => {
   const server = await openChatServer({ messages: [] });
   const folder = emptyHome();
-  if (head !== undefined) writeFileSync(path(folder, 'archive.json'), head);
+  if (head !== undefined) writeFileSync(join(folder, 'archive.json'), head);
 
   const ran = await server.run(`archive verify ${folder}`);
 
@@ -272,7 +270,7 @@ describe('a folder of archives', () => {
       { stream_id: 5, name: 'kitchen' },
     ];
     const server = await openChatServer({ messages: [...kitchen, ...garden], channels });
-    const folder = path(emptyHome(), 'all');
+    const folder = join(emptyHome(), 'all');
     await server.run(`archive pull ${folder} --all-channels --both`);
     return { server, folder, verify: () => server.run(`archive verify ${folder} -o json`) };
   };
@@ -288,7 +286,7 @@ describe('a folder of archives', () => {
     const { folder, verify } = await pulled();
     const damaged = join(folder, '12-garden');
     cpSync(damaged, `${folder}-copy`, { recursive: true });
-    for (const form of ['rendered', 'source']) rmSync(path(damaged, `${form}-000001.ndjson`));
+    for (const form of ['rendered', 'source']) rmSync(join(damaged, `${form}-000001.ndjson`));
 
     const { exitCode, stdout, stderr } = await verify();
     cpSync(`${folder}-copy`, damaged, { recursive: true });
@@ -305,7 +303,7 @@ describe('a folder of archives', () => {
 
   test('the archives that topic delete leaves are verified together', async () => {
     const { run } = await openSandbox();
-    const folder = path(emptyHome(), 'deleted');
+    const folder = join(emptyHome(), 'deleted');
     for (const topic of ['lunch', 'onboarding'])
       await run(`topic delete general ${topic} --confirm ${topic} --archive ${folder}`);
 
@@ -333,7 +331,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
       messages: topicOf('lunch', idsBetween(1, 2010)),
       hides: ({ anchor }) => isAway && Number(anchor) >= 2000,
     });
-    const folder = path(emptyHome(), 'archive');
+    const folder = join(emptyHome(), 'archive');
     isAway = true;
     const cut = await server.run(`archive pull ${folder} --channel 5`);
 
@@ -355,7 +353,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
   const heads: readonly [string, (folder: string) => void, number][] = [
     ['one digit of it was changed', flip('archive.json'), 3],
     ['it is no JSON any more', cutLast('archive.json', 9), 3],
-    ['it was removed', (folder) => rmSync(path(folder, 'archive.json')), 2],
+    ['it was removed', (folder) => rmSync(join(folder, 'archive.json')), 2],
   ];
 
   test.each(sampleOf(2, heads))(
@@ -364,7 +362,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
       const { server, folder } = await archived();
       cpSync(folder, `${folder}-copy`, { recursive: true });
       damage(folder);
-      writeFileSync(path(folder, 'source-000002.ndjson'), '');
+      writeFileSync(join(folder, 'source-000002.ndjson'), '');
 
       const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
       const pulled = await server.run(`archive pull ${folder}`);
@@ -386,7 +384,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
     const { server, folder } = await archived();
     server.messages.splice(0, 3);
     await server.run(`archive pull ${folder} --recheck`);
-    const copy = readFileSync(path(folder, 'changes.ndjson'));
+    const copy = readFileSync(join(folder, 'changes.ndjson'));
     edited(folder, 'changes.ndjson', (lines) => lines.map((line, index) => (index === 1 ? line.slice(5) : line)));
 
     const verified = await server.run(`archive verify ${folder} -o json`);
@@ -396,7 +394,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
     expect(JSON.parse(verified.stdout)).toEqual([{ file: 'changes.ndjson', problem: 'line 2 is not valid JSON' }]);
     for (const { stderr } of [verified, pulled]) expect(stderr).toContain('Put changes.ndjson back from a copy');
     expect(pulled.exitCode).toBe(3);
-    writeFileSync(path(folder, 'changes.ndjson'), copy);
+    writeFileSync(join(folder, 'changes.ndjson'), copy);
     expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
@@ -406,13 +404,13 @@ describe('what the last run left is recorded, and each advice mends', () => {
     const root = emptyHome();
     await server.run(`topic delete 5 lunch --confirm lunch --archive ${root}`);
     const [name = ''] = readdirSync(root).filter((one) => one !== 'tmp');
-    const folder = path(root, name);
-    const copy = readFileSync(path(folder, 'purge.ndjson'));
+    const folder = join(root, name);
+    const copy = readFileSync(join(folder, 'purge.ndjson'));
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
     flip('purge.ndjson')(folder);
 
     const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
-    writeFileSync(path(folder, 'purge.ndjson'), copy);
+    writeFileSync(join(folder, 'purge.ndjson'), copy);
 
     expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toEqual({
       exitCode: 10,
@@ -424,13 +422,13 @@ describe('what the last run left is recorded, and each advice mends', () => {
 
   test('a stray file does not belong to the archive; moved out, nothing is wrong', async () => {
     const { server, folder } = await archived();
-    mkdirSync(path(folder, 'files'));
+    mkdirSync(join(folder, 'files'));
     const strays = ['files/notes.txt', 'notes.txt', 'rendered-000009.ndjson'];
-    for (const name of strays) writeFileSync(path(folder, name), 'mine\n');
+    for (const name of strays) writeFileSync(join(folder, name), 'mine\n');
 
     const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
     const pulled = await server.run(`archive pull ${folder}`);
-    for (const name of strays) rmSync(path(folder, name));
+    for (const name of strays) rmSync(join(folder, name));
 
     expect(exitCode).toBe(10);
     expect(JSON.parse(stdout)).toEqual(strays.map((file) => ({ file, problem: 'it does not belong to the archive' })));
@@ -442,7 +440,7 @@ describe('what the last run left is recorded, and each advice mends', () => {
 
 test('a bit that flips without a write is found by verify and by a recheck', async () => {
   const { server, folder } = await archived();
-  const file = path(folder, 'rendered-000002.ndjson');
+  const file = join(folder, 'rendered-000002.ndjson');
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.with(700, (bytes[700] ?? 0) ^ 1));
   seeAsItIs(folder, 'rendered-000002.ndjson');
@@ -456,7 +454,7 @@ test('a bit that flips without a write is found by verify and by a recheck', asy
 
 test('what a file manager leaves is passed over', async () => {
   const { server, folder } = await copied();
-  for (const name of ['Thumbs.db', 'desktop.ini', 'notes.txt~', '.DS_Store']) writeFileSync(path(folder, name), 'x');
+  for (const name of ['Thumbs.db', 'desktop.ini', 'notes.txt~', '.DS_Store']) writeFileSync(join(folder, name), 'x');
 
   expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
 });
