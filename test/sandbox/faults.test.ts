@@ -141,7 +141,7 @@ test.each([
   ['redirect-307', 307, /^$/, '', notDone],
   ['error-in-200', 200, /^\{"detail":"Something went wrong."\}$/, '', notDone],
   ['empty', 201, /^$/, '', done],
-  ['json-garbage', 201, /Z",,$/, '', done],
+  ['json-garbage', 201, /^\{.*Z",,$/, '', done],
 ] as const)('%s: status %s', async (kind, status, body, error, committed) => {
   const running = await started({ faults: readFaults(`*=${kind}#1`, 1) });
 
