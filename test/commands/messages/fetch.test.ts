@@ -597,13 +597,13 @@ describe('old servers', () => {
       [{ operator: 'stream', operand: 'a', negated: true }],
     ],
     [
-      `--narrow '[["channel","a"],["is","dm"]]'`,
+      `--narrow '[["channel","dm"],["is","dm"]]'`,
       [
-        ['channel', 'a'],
+        ['channel', 'dm'],
         ['is', 'dm'],
       ],
       [
-        ['stream', 'a'],
+        ['stream', 'dm'],
         ['is', 'private'],
       ],
     ],
