@@ -136,7 +136,8 @@ export async function openWriting(
   }
   const [first] = apps.values();
   const history: LicenseHistory = {
-    record: async (event, run) => (apps.get(event.app_code ?? NaN) ?? first)?.recorder.record(event, run),
+    record: async (event, run) =>
+      (await (apps.get(event.app_code ?? NaN) ?? first)?.recorder.record(event, run)) ?? true,
     past: (kind, holding) => record.past(kind, holding),
   };
   return {

@@ -96,10 +96,8 @@ export class CreationRequests {
         this.#ports.state.stop(stillOpen(open));
         return;
       }
-      // Lists may hide it again: the history keeps it.
       const user = { app_code, remote_user: textOf(shown, 'remote_user') ?? asked.remote_user };
-      await completeHistory(open, user, shown, history);
-      await store.end(open.id, { is: 'shown' });
+      if (await completeHistory(open, user, shown, history)) await store.end(open.id, { is: 'shown' });
     }
   }
 

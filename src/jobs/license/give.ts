@@ -183,13 +183,14 @@ export class Giving {
     for (const write of unsettled(pending)) {
       const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
+      const made = write.asked.kind === 'creation' ? shown : undefined;
+      if (made && !(await completeHistory(write, asked, made, history))) continue;
       places.pending.end(write.id, { is: shown ? 'shown' : 'not processed' });
-      if (shown && write.asked.kind === 'creation') await completeHistory(write, asked, shown, history);
     }
     if (!open || sent) return;
-    places.pending.end(open.id, { is: 'shown' });
     const shown = madeBy(open, licenses);
-    if (shown) await completeHistory(open, asked, shown, history);
+    if (shown && !(await completeHistory(open, asked, shown, history))) return;
+    places.pending.end(open.id, { is: 'shown' });
   }
 
   /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */

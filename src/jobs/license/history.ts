@@ -9,8 +9,8 @@ import type { LicenseUser } from './license-user.ts';
 
 /** The history of this computer, as the engine needs it. */
 export interface LicenseHistory {
-  /** `run`: the one that did it, if it was not this one. */
-  record(event: LicenseEvent, run?: WritingRun): Promise<void>;
+  /** `run`: the one that did it, if it was not this one. False: it cannot be written. */
+  record(event: LicenseEvent, run?: WritingRun): Promise<boolean>;
   past(kind: 'remote_user', holding?: string): Promise<readonly HistoryEntry[]>;
 }
 
@@ -29,18 +29,21 @@ export function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent
   };
 }
 
-/** A run that has ended does not know what became of its POST: the history says it in that run's name. */
+/**
+ * A run that has ended does not know what became of its POST: the history says it in that run's name. Once it does, the
+ * record may forget it; a list may hide again what it showed.
+ */
 export async function completeHistory(
   { run, command }: WritingRun,
   { remote_user, app_code }: LicenseUser,
   shown: License,
   { record }: LicenseHistory,
-): Promise<void> {
+): Promise<boolean> {
   // The restore of a ledger is no run.
-  if (run === '') return;
+  if (run === '') return true;
   const license_code_end = shown.key?.slice(-4);
   const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
-  await record(event, { run, command });
+  return record(event, { run, command });
 }
 
 /** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */

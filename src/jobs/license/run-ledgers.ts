@@ -182,9 +182,9 @@ export function openRunHistory(
     /** Where this run records what it does on that server. */
     recorder: (credential: LicensingCredential | ChatCredential) => ({
       run: runName(),
-      /** Appends to the history, for another run if one is named; if it cannot be written there is a warning, once. */
-      async record(event: HistoryEvents[keyof HistoryEvents], by?: RunStamp): Promise<void> {
-        if (options.dry_run) return;
+      /** Appends to the history, for another run if one is named. False, with a warning: it cannot be written. */
+      async record(event: HistoryEvents[keyof HistoryEvents], by?: RunStamp): Promise<boolean> {
+        if (options.dry_run) return true;
         const append = await appending();
         const [origin, given] = [identityOf(credential), originOf(urlOf(credential))];
         const url = origin === 'sandbox' || origin === given ? undefined : given;
@@ -192,7 +192,8 @@ export function openRunHistory(
         const telling = append(place, event, async (entry) => {
           if (credential.kind === 'licensing' && 'remote_user' in entry) await ledgers.tell(credential, entry);
         });
-        await orWarn(telling, warn, 'the history will not contain what this run does');
+        const isTold = telling.then(() => true);
+        return (await orWarn(isTold, warn, 'the history will not contain what this run does')) ?? false;
       },
     }),
   };

@@ -14,7 +14,7 @@ import { TopicPurge } from './purge-topic.ts';
 import { hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
 
 export interface TopicsRun extends PurgeRun {
-  record(event: HistoryEvent): Promise<void>;
+  record(event: HistoryEvent): Promise<unknown>;
   /** Topics of which nothing may be deleted. */
   readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
   /** Whether each topic was typed by its name: then a refusal of a held one is a failure. */
