@@ -90,8 +90,8 @@ export class TopicPurges {
   async #purge(survey: TopicSurvey): Promise<void> {
     const count = survey.ids.length;
     const purge = new TopicPurge(this.#run, survey, this.#run.maxMessages - this.#total + count);
-    this.#purges.set(survey, purge);
     await purge.begin();
+    this.#purges.set(survey, purge);
     try {
       await this.#tell('purging', purge);
       await purge.run();
