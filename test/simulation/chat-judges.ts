@@ -131,7 +131,10 @@ function isDeep(call: DeleteCall, { plan, server }: ChatEnded): boolean {
   });
   if (!last) return false;
   const shown = idsOf(last);
-  const reached = [...idsOf(looks.at(-2) ?? last)].filter((id) => pageOf([last], id));
+  const earlier = looks.length > 1 ? looks.slice(0, -1) : [last];
+  const lastOf = (id: number): Look | undefined => earlier.findLast((look) => pageOf([look], id));
+  const known = new Set(earlier.flatMap((look) => [...idsOf(look)].filter((id) => lastOf(id) === look)));
+  const reached = [...known].filter((id) => pageOf([last], id));
   const left = reached.filter((id) => shown.has(id)).length;
   if (left === 0 || (looks.length > 1 && left === reached.length)) return false;
   const read = last.pages.filter(({ isSince }) => !isSince).reduce((sum, { ids }) => sum + ids.length, 0);
