@@ -17,7 +17,7 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
-      'owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));\n  if',
+      'owner && !abandoned.has(lockOf(path, owner.token, me)) && (await liveOwner(owner, me, system));\n  if',
       'owner && { name: "somebody", isSeen: true };\n  if',
     ],
     [

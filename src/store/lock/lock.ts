@@ -107,12 +107,13 @@ export async function tryLock(path: string, { system, clock }: Surroundings, dra
   }
 }
 
-/** Locks that this process does not have, though their files may be there since an error of the disk. */
+/** Locks that a process does not have, though their files may be there since an error of the disk. */
 const abandoned = new Set<string>();
+const lockOf = (path: string, token: string, { host, pid }: Owner): string => `${host} ${pid} ${token} ${path}`;
 
-function orAbandon<T>(path: string, { token }: Owner, work: Promise<T>): Promise<T> {
+function orAbandon<T>(path: string, me: Owner, work: Promise<T>): Promise<T> {
   return work.catch((cause: unknown) => {
-    abandoned.add(path + token);
+    abandoned.add(lockOf(path, me.token, me));
     throw cause;
   });
 }
@@ -135,7 +136,7 @@ async function attempt(path: string, me: Owner, system: System, draft?: LockDraf
   const take = () => orAbandon(path, me, claim(path, me, draft));
   if (draft && (await take())) return undefined;
   const owner = await ownerOf(path);
-  const holder = owner && !abandoned.has(path + owner.token) && (await liveOwner(owner, me, system));
+  const holder = owner && !abandoned.has(lockOf(path, owner.token, me)) && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
   return conflict ?? ((await take()) ? undefined : { path, holder: undefined });
@@ -167,7 +168,7 @@ async function claim(path: string, me: Owner, draft?: LockDraft): Promise<boolea
     await byLink();
     // Some file servers let both succeed.
     if (await unlessRefused(byLink().then(() => true))) throw await looseLock(path);
-    abandoned.delete(path + me.token);
+    abandoned.delete(lockOf(path, me.token, me));
     return true;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
