@@ -255,8 +255,8 @@ function barsTooSoon({ plan, licenses, runs, healed }: Ended, limits: readonly s
   const { habits, runs: planned } = plan;
   const isLate = limits.some((limit) => / after --settle$/.test(limit));
   // A name that the server changes is shown by no list as it was asked for.
-  // Another user's key that was answered is shown, and says nothing of the license.
-  const isOther = plan.mishaps?.some(({ reply }) => reply === 'other-key');
+  // The license or the key of another user that was answered is shown, and says nothing of the one that was asked for.
+  const isOther = plan.mishaps?.some(({ reply }) => reply.startsWith('other-'));
   if (isLate || isOther || habits?.gaps || habits?.newest || plan.shape?.names) return [];
   if (planned.some(({ fate }) => fate?.clock) || (plan.clockAhead ?? 0) !== 0) return [];
   return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
