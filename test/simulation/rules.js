@@ -222,7 +222,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-writes.ts', [
-    ['of all runs one has a user', 'if (wish.isTaken) return {', 'if (wish.key) return {'],
+    ['of all runs one has a user', '    if (wish.isTaken) {\n', '    if (wish.key) {\n'],
     [
       'a connection that lost its users sends nothing',
       'if (!isExchanged(answer) || answer.written !== lines.length)',

@@ -8,9 +8,9 @@ import { Failure, ifAnswered } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
-import { hashOf, RunRecord, type EndLine, type WriteLine } from '../record/run-record.ts';
+import { hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
-import type { PendingWrite, UserLock, WritingRun } from '../record/writes.ts';
+import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
 import { isExchanged, keyOf, statements } from './ledger-sql.ts';
 import type { LedgerRow, RecordedLines } from './ledger-sql.ts';
 
@@ -74,6 +74,8 @@ export class LedgerWrites implements WritePlace {
   /** Locks that are given back with the next statement. */
   #given: string[] = [];
   readonly #runs = new Map<string, ReadRun>();
+  /** Users who were locked since they were last read for: nobody else writes of them. */
+  readonly #fresh = new Set<string>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
   isCut = false;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
@@ -102,10 +104,13 @@ export class LedgerWrites implements WritePlace {
     note(`the ledger is new or was restored, or a replica took over: no license is created in the next ${wait}`);
   }
 
-  async tryLock(folded: string): Promise<UserLock | LockHolder> {
+  async tryLock(_user: UserName, folded: string): Promise<UserLock | LockHolder> {
     const wish: Wish = { key: keyOf(folded), isTaken: false };
     await this.#exchanges.addNow({ wish });
-    if (wish.isTaken) return { release: async () => this.#release(wish.key) };
+    if (wish.isTaken) {
+      this.#fresh.add(folded);
+      return { release: async () => this.#release(wish.key, folded) };
+    }
     const [other] = await this.#ask(statements.holder, [wish.key]);
     if (!other) return { holder: 'another run', progress: '' };
     const { command, host, pid, since, progress } = other;
@@ -114,8 +119,9 @@ export class LedgerWrites implements WritePlace {
     return { holder, progress: String(progress) };
   }
 
-  async read(): Promise<readonly RunRecord[]> {
-    await this.#exchanges.addNow({});
+  async read(users: readonly UserHashes[]): Promise<readonly RunRecord[]> {
+    const isFresh = users.length > 0 && users.every(({ folded }) => this.#fresh.delete(folded));
+    if (!isFresh) await this.#exchanges.addNow({});
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
@@ -163,8 +169,9 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** Where the end of a write may be missing, it keeps them; where the connection is gone, so are its locks. */
-  #release(key: string): void {
+  #release(key: string, folded: string): void {
     if (this.isCut) return;
+    this.#fresh.delete(folded);
     this.#given.push(key);
     this.#exchanges.add({}).catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { errorOf, Failure, orWarn } from '../../core/failure.ts';
 import type { Alarm } from '../../core/system.ts';
 import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
-import type { EndLine, LockHolder, RunRecord, WriteLine, WritePlace } from './run-record.ts';
+import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
 import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
 import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type ServerLoad } from './writes.ts';
 import type { UserLock, UserName, WriteEnd } from './writes.ts';
@@ -89,7 +89,7 @@ export class LicenseWrites {
   }
 
   async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
-    await this.#read();
+    await this.#read((place) => users.map((user) => hashesOf(place.salt, user)));
     const lacking = this.#places.flatMap((place) => place.lacking?.() ?? []);
     const now = this.#world.clock.elapsed();
     return users.map((user) => {
@@ -104,11 +104,11 @@ export class LicenseWrites {
   }
 
   /** Reads other runs, and ends what ended ones had under way. In turn: a read beside that end misses its record. */
-  #read(): Promise<void> {
+  #read(usersIn: (place: WritePlace) => readonly UserHashes[]): Promise<void> {
     return this.#inTurn(async () => {
       for (const place of this.#places) {
         let records: readonly RunRecord[];
-        do records = await place.read();
+        do records = await place.read(usersIn(place));
         while (await this.#closeEnded(place, records));
         this.#seen.set(place, records);
       }
@@ -210,7 +210,10 @@ export class LicenseWrites {
 
   /** Where other runs cannot be seen any more, with what was seen of them. */
   async load(): Promise<ServerLoad> {
-    await orWarn(this.#read(), () => undefined);
+    await orWarn(
+      this.#read(() => []),
+      () => undefined,
+    );
     return this.#seenLoad();
   }
 
@@ -220,7 +223,7 @@ export class LicenseWrites {
   }
 
   async openFirsts(): Promise<readonly OpenFirst[]> {
-    await this.#read();
+    await this.#read(() => []);
     const open = [...this.#seen].flatMap(([place, records]) =>
       openFirstsIn(records, this.#world.clock.elapsed()).map(({ user, ...first }) => ({
         ...first,

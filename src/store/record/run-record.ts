@@ -41,10 +41,10 @@ export interface RecordedWrite extends WritingRun {
 export interface WritePlace {
   /** Of the hashes of users. */
   readonly salt: string;
-  /** Takes the lock of a name by the hash of its folded form. */
-  tryLock(folded: string): Promise<UserLock | LockHolder>;
-  /** What other runs have recorded by now. */
-  read(): Promise<readonly RunRecord[]>;
+  /** Takes the lock of that name by the hash of its folded form. */
+  tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder>;
+  /** What other runs have recorded by now; of these users at least what they had when they were locked. */
+  read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
   /** Lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
   append(lines: readonly WriteLine[]): Promise<void>;
   /** Adds ends to the record of a run that has ended, and removes it once nothing in it is needed. */

@@ -53,9 +53,9 @@ export async function lockInAll(
     for (const lock of taken.splice(0).reverse()) await lock.release();
   };
   for (const place of places) {
-    const hashes = new Set(users.map((user) => hashesOf(place.salt, user).folded));
-    for (const folded of [...hashes].sort()) {
-      const lock = await place.tryLock(folded).catch(async (cause: unknown) => {
+    const byHash = new Map(users.map((user) => [hashesOf(place.salt, user).folded, user]));
+    for (const [folded, user] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const lock = await place.tryLock(user, folded).catch(async (cause: unknown) => {
         await release();
         throw cause;
       });

@@ -102,8 +102,9 @@ describe('with a database', needs('postgresql'), () => {
     const ledger = new Ledger(url, { ...host, watch: (secret) => secret });
     const run = { token: 'other', run: 'ABCD', command: 'license ensure', note: () => undefined };
     const place = await ledger.writes(String(origin), { ...run, settle: 5000, requestLimit: 30_000 });
-    const hashes = hashesOf(place.salt, { app_code: 4711, remote_user: user });
-    await place.tryLock(hashes.folded);
+    const open = { app_code: 4711, remote_user: user };
+    const hashes = hashesOf(place.salt, open);
+    await place.tryLock(open, hashes.folded);
     const asked = { kind: 'creation', app_code: 4711, settle: 5000, unanswered: 0 } as const;
     await place.append([{ begin: 1, users: [hashes], asked }]);
     await place.append([{ end: 1, is: 'answered', status: 201, key_end: 'F69B' }]);

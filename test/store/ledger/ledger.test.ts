@@ -83,7 +83,7 @@ describe('a ledger', needs('postgresql'), () => {
   }
 
   function tried({ place }: Run, name: string): Promise<UserLock | LockHolder> {
-    return place.tryLock(hashesOf(place.salt, user(name)).folded);
+    return place.tryLock(user(name), hashesOf(place.salt, user(name)).folded);
   }
 
   /** Of a request that began since then: it ends so much later than that at the earliest, than now at the latest. */
@@ -150,7 +150,7 @@ describe('a ledger', needs('postgresql'), () => {
     await lock.release();
 
     // With this statement it would be given back.
-    await one.place.read();
+    await one.place.read([]);
     expect(await other.lockNow([user('gus')])).toBeUndefined();
   });
 
