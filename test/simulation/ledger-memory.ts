@@ -116,6 +116,7 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       newlyTold: string,
       given: readonly string[],
       wanted: readonly string[],
+      users: readonly string[],
       known: string,
     ) {
       const all = JSON.parse(added) as NewLine[];
@@ -124,13 +125,14 @@ export function createLedgerMemory(now: () => number): LedgerMemory {
       events.push(...(JSON.parse(newlyTold) as ToldRow[]));
       for (const key of given) if (holder(key) === connection) locks.delete(key);
       const taken = wanted.filter((key) => take(key, connection));
+      const told = events.filter(({ exact }) => users.includes(exact)).map(({ exact, entry }) => [exact, entry]);
       const others = runs.filter((run) => run.origin === origin && run.key !== me);
       const read = others.map((run) => ({
         ...{ token: run.token, run: run.name, command: run.command, limit: run.limit },
         isGone: !holder(run.key),
         lines: linesAfter(run, JSON.parse(known) as Known),
       }));
-      return [{ exchange: { written: held.length, taken, runs: read, now: now() } }];
+      return [{ exchange: { written: held.length, taken, told, runs: read, now: now() } }];
     },
     holder(_connection, wanted: string) {
       const found = runs.filter(({ key }) => holder(key) !== undefined && holder(key) === holder(wanted));

@@ -68,7 +68,7 @@ export class RunLedgers {
       const account = options.sandbox ? undefined : accountOf(app_code);
       const origin = account && identityOf(account);
       const told = async (user: string) =>
-        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user)) ?? []) : [];
+        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user, origin)) ?? []) : [];
       return origin === undefined ? undefined : { app_code, origin, told };
     };
     const opened = once(async () => {

@@ -4,7 +4,7 @@ import type { WriteLine } from '../record/run-record.ts';
 import type { WritingRun } from '../record/writes.ts';
 
 /** The version that this program works with. */
-export const ledgerVersion = 7;
+export const ledgerVersion = 6;
 
 /** Milliseconds since 1970, or undefined. */
 const moment = (when: string): string => `extract(epoch FROM ${when}) * 1000`;
@@ -53,8 +53,9 @@ CREATE VIEW chatelaine.held AS SELECT (l.classid::bigint << 32) | l.objid::bigin
   WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
 
--- Records lines and entries, gives locks back, takes others, and then reports what other runs have recorded since the last call. A write begins only while this very connection holds its user: one that a pooler lent sends nothing.
-CREATE FUNCTION chatelaine.exchange(me bigint, server text, lines json, told json, given bigint[], wanted bigint[], known json)
+-- Records lines and entries, gives locks back, takes others, and then reports what was done for their users, and what other runs have
+-- recorded since the last call. A write begins only while this very connection holds its user: one that a pooler lent sends nothing.
+CREATE FUNCTION chatelaine.exchange(me bigint, server text, lines json, told json, given bigint[], wanted bigint[], users text[], known json)
 RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   mine bigint[] := CASE WHEN json_array_length(lines) > 0 THEN
@@ -70,6 +71,7 @@ BEGIN
   PERFORM pg_advisory_unlock(g.key) FROM unnest(given) AS g (key);
   SELECT array_agg(w.key) INTO taken FROM unnest(wanted) AS w (key) WHERE pg_try_advisory_lock(w.key);
   RETURN json_build_object('written', written, 'taken', taken, 'now', ${moment('clock_timestamp()')},
+    'told', (SELECT json_agg(json_build_array(e.exact, e.entry) ORDER BY e.id) FROM chatelaine.event e WHERE e.exact = ANY (users)),
     'runs', (SELECT json_agg(json_build_object('token', r.token, 'run', r.name, 'command', r.command, 'limit', r.time_limit,
       'isGone', h.key IS NULL, 'lines', (SELECT json_agg(json_build_array(l.seq, ${moment('l.at')}, l.line) ORDER BY l.seq)
         FROM chatelaine.line l WHERE l.run = r.key AND l.seq > coalesce((known->>r.token)::bigint, 0))))
@@ -113,7 +115,7 @@ export const statements = {
   open: `INSERT INTO chatelaine.run (key, token, origin, name, command, host, pid, time_limit) SELECT $1, $2, $3, $4, $5, $6, $7, $8
     WHERE pg_try_advisory_lock($1)`,
 
-  exchange: 'SELECT chatelaine.exchange($1, $2, $3, $4, $5, $6, $7)',
+  exchange: 'SELECT chatelaine.exchange($1, $2, $3, $4, $5, $6, $7, $8)',
 
   holder: `SELECT r.command, r.host, r.pid, ${moment('r.since')} AS since, (SELECT max(l.seq) FROM chatelaine.line l WHERE l.run = r.key) AS progress
     FROM chatelaine.held h JOIN chatelaine.held own ON own.pid = h.pid JOIN chatelaine.run r ON r.key = own.key WHERE h.key = $1`,
@@ -151,6 +153,7 @@ export type LedgerRow = Readonly<Record<string, unknown>>;
 interface Exchanged {
   readonly written: number;
   readonly taken: readonly string[] | null;
+  readonly told: readonly (readonly [exact: string, entry: unknown])[] | null;
   readonly now: Milliseconds;
   readonly runs: readonly RecordedLines[] | null;
 }

@@ -46,6 +46,8 @@ export type Ask = (text: string, values: readonly unknown[], limit?: Millisecond
 /** A lock that a worker wants. */
 interface Wish {
   readonly key: string;
+  /** The hash of the user in the history. */
+  readonly told: string;
   isTaken: boolean;
 }
 
@@ -76,6 +78,7 @@ export class LedgerWrites implements WritePlace {
   readonly #runs = new Map<string, ReadRun>();
   /** Users who were locked since they were last read for: nobody else writes of them. */
   readonly #fresh = new Set<string>();
+  readonly #told = new Map<string, readonly unknown[]>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
   isCut = false;
   /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
@@ -104,12 +107,12 @@ export class LedgerWrites implements WritePlace {
     note(`the ledger is new or was restored, or a replica took over: no license is created in the next ${wait}`);
   }
 
-  async tryLock(_user: UserName, folded: string): Promise<UserLock | LockHolder> {
-    const wish: Wish = { key: keyOf(folded), isTaken: false };
+  async tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder> {
+    const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     await this.#exchanges.addNow({ wish });
     if (wish.isTaken) {
       this.#fresh.add(folded);
-      return { release: async () => this.#release(wish.key, folded) };
+      return { release: async () => this.#release(wish, folded) };
     }
     const [other] = await this.#ask(statements.holder, [wish.key]);
     if (!other) return { holder: 'another run', progress: '' };
@@ -168,10 +171,16 @@ export class LedgerWrites implements WritePlace {
     return { id: 'restored', run: '', command: '', asked, ended: this.#restored, n: 1 };
   }
 
+  /** What the history said of a user when this run took the lock; undefined where it has to be asked. */
+  freshlyTold(exact: string): readonly unknown[] | undefined {
+    return this.#told.get(exact);
+  }
+
   /** Where the end of a write may be missing, it keeps them; where the connection is gone, so are its locks. */
-  #release(key: string, folded: string): void {
+  #release({ key, told }: Wish, folded: string): void {
     if (this.isCut) return;
     this.#fresh.delete(folded);
+    this.#told.delete(told);
     this.#given.push(key);
     this.#exchanges.add({}).catch(() => undefined);
   }
@@ -180,14 +189,18 @@ export class LedgerWrites implements WritePlace {
   async #exchangeAll(all: readonly LedgerExchange[]): Promise<void> {
     const wishes = all.flatMap(({ wish }) => wish ?? []);
     const [lines, told] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.told ?? [])];
-    const wanted = wishes.map(({ key }) => key);
+    const wanted = [wishes.map(({ key }) => key), wishes.map((wish) => wish.told)];
     const known = writeJson(Object.fromEntries([...this.#runs].map(([token, { seq }]) => [token, seq])));
     const given = this.#given.splice(0);
-    const values = [this.#key, this.#origin, writeJson(lines), writeJson(told), given, wanted, known];
+    const values = [this.#key, this.#origin, writeJson(lines), writeJson(told), given, ...wanted, known];
     const limit = lines.length > 0 ? shortLimit : undefined;
     const answer = (await this.#ask(statements.exchange, values, limit))[0]?.['exchange'];
     if (!isExchanged(answer) || answer.written !== lines.length) throw lockLost();
-    for (const wish of wishes) wish.isTaken = answer.taken?.includes(wish.key) === true;
+    for (const wish of wishes) {
+      wish.isTaken = answer.taken?.includes(wish.key) === true;
+      const entries = answer.told?.flatMap(([exact, entry]) => (exact === wish.told ? [entry] : []));
+      if (wish.isTaken) this.#told.set(wish.told, entries ?? []);
+    }
     const runs = (answer.runs ?? []).map((run) => [run.token, this.#readOn(run, answer.now)] as const);
     this.#runs.clear();
     for (const [token, run] of runs) this.#runs.set(token, run);

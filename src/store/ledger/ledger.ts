@@ -67,11 +67,13 @@ export class Ledger {
     await this.#writes.get(rest.origin)?.tell(entries);
   }
 
-  /** What runs of all machines did for a user, oldest first. */
-  async told(user: string): Promise<HistoryEntry[]> {
+  /** What runs of all machines did for a user, oldest first; at that server as the lock of the user found it. */
+  async told(user: string, origin?: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
-    const stored = await this.#ask(statements.told, [hashOf(`${salt} ${user}`)]);
-    return stored.flatMap(({ entry }) => {
+    const exact = hashOf(`${salt} ${user}`);
+    const fresh = this.#writes.get(origin ?? '')?.freshlyTold(exact);
+    const stored = fresh ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    return stored.flatMap((entry) => {
       if (!isObject(entry)) return [];
       const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));
       return isEntry(named, 'remote_user') ? [named] : [];

@@ -136,6 +136,34 @@ describe('a ledger', needs('postgresql'), () => {
     await locked(other, 'xan');
   });
 
+  test('what runs did for a user comes with the lock, also where they did nothing', async () => {
+    const ledger = ledgerAt();
+    await locked(await writesOf(ledger), 'hal');
+    await ledger.close();
+    expect(await ledger.told('hal', origin)).toEqual([]);
+  });
+
+  test('of a run with locks at two servers the history is what the lock of each server found', async () => {
+    const [ledger, other] = [ledgerAt(), ledgerAt()];
+    const times = { settle: 5000, requestLimit: 30_000, command: 'license apply', note: () => undefined };
+    const at = (of: Ledger, server: string, run: string) =>
+      of.writes(server, { token: run.toLowerCase(), run, ...times });
+    const take = (place: WritePlace) => place.tryLock(user('bob'), hashesOf(place.salt, user('bob')).folded);
+    const [first, second] = [await at(ledger, 'https://one.test', 'A1'), await at(ledger, 'https://two.test', 'A2')];
+    await at(other, 'https://two.test', 'B1');
+    await take(first);
+    const stamp = { time: '2026-03-01T12:00:00Z', run: 'B1', account: 'ada', computer: 'vm', command: 'license apply' };
+    await other.tell({ ...stamp, origin: 'https://two.test', event: 'created', app_code: 7, remote_user: 'bob' });
+    await take(second);
+
+    const told = async (server?: string) => (await ledger.told('bob', server)).map(({ run }) => run);
+    expect([await told('https://one.test'), await told('https://two.test'), await told()]).toEqual([
+      [],
+      ['B1'],
+      ['B1'],
+    ]);
+  });
+
   test('where the end of a write is not recorded, its user stays locked while the session lives', async () => {
     const [one, other] = [await writesOf(), await writesOf()];
     const lock = await locked(one, 'gus');
