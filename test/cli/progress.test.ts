@@ -8,6 +8,7 @@ import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
 import { fakeService, openSandbox, run } from '../helpers/run.ts';
+import { systemIn } from '../store/system.ts';
 
 const takeAway = '\r\u001b[K';
 
@@ -172,18 +173,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   stderr.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
   const host: Host = {
     terminal: { group: 1, isForeground: () => isTTY, open: () => new PassThrough() },
-    system: {
-      env,
-      platform: 'linux',
-      home: '/',
-      temporary: '/tmp',
-      local: '/var/tmp',
-      hostname: 'here.test',
-      uid: 1,
-      pid: 1,
-      kill: () => undefined,
-      atExit: () => undefined,
-    },
+    system: { ...systemIn('/tmp'), env },
     clock,
     alarm: realAlarm,
     stdin: new PassThrough(),

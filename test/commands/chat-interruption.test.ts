@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
+import { accountOn } from '../helpers/chat-server.ts';
 import { runAlone } from '../helpers/run.ts';
 
 const done = { result: 'success', msg: '' };
@@ -23,16 +23,7 @@ async function runUntil(line: string, last: string, answers: Readonly<Record<str
     else if (body === 'nothing') response.destroy();
     else reply(response, body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const env = {
-    CHATELAINE_CHAT_SITE: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
-    CHATELAINE_CHAT_API_KEY: 'chat-key-9b2e44',
-  };
+  const env = await accountOn(server);
   return { ...(await runAlone(`${line} -o json`, { env, interrupt: stop.signal })), seen };
 }
 

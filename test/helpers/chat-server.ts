@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { runAlone, type Ran, type RunOptions } from './run.ts';
@@ -121,17 +121,22 @@ export async function openChatServer(options: ChatServerOptions): Promise<ChatSe
       outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
   });
+  const env = await accountOn(server);
+  return { messages, seen, run: (line, given = {}) => runAlone(line, { ...given, env: { ...env, ...given.env } }) };
+}
+
+/** Lets the server listen until the test ends; the environment of an account there. */
+export async function accountOn(server: Server) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const env = {
+  return {
     CHATELAINE_CHAT_SITE: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     CHATELAINE_CHAT_EMAIL: 'ada@chat.test',
     CHATELAINE_CHAT_API_KEY: 'chat-key-9b2e44',
   };
-  return { messages, seen, run: (line, given = {}) => runAlone(line, { ...given, env: { ...env, ...given.env } }) };
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {

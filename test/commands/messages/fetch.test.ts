@@ -566,14 +566,14 @@ describe('old servers', () => {
     msg: 'Invalid narrow operator: unknown operator channel',
     desc: 'unknown operator channel',
   };
-  const refused = (service: FakeService, narrow: unknown, desc = badNarrow.desc): void => {
-    service
-      .expect({
-        method: 'GET',
-        path: '/api/v1/messages',
-        query: backward('newest', 1, { narrow: JSON.stringify(narrow) }),
-      })
-      .reply(400, { ...badNarrow, desc, msg: `Invalid narrow operator: ${desc}` });
+  const refused = (
+    service: FakeService,
+    narrow: unknown,
+    desc = badNarrow.desc,
+    msg = `Invalid narrow operator: ${desc}`,
+  ): void => {
+    const query = backward('newest', 1, { narrow: JSON.stringify(narrow) });
+    service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(400, { ...badNarrow, desc, msg });
   };
 
   test.each([
@@ -652,17 +652,7 @@ describe('old servers', () => {
 
   test('an address that the server does not know: hidden addresses are the hint', async () => {
     const service = fakeService();
-    service
-      .expect({
-        method: 'GET',
-        path: '/api/v1/messages',
-        query: backward('newest', 1, { narrow: '[{"operator":"sender","operand":"a@b.test"}]' }),
-      })
-      .reply(400, {
-        ...badNarrow,
-        msg: 'Invalid narrow operator: unknown user a@b.test',
-        desc: 'unknown user a@b.test',
-      });
+    refused(service, [{ operator: 'sender', operand: 'a@b.test' }], 'unknown user a@b.test');
     service.expect('GET /api/v1/users').reply(200, { ...done, members: [] });
 
     const { exitCode, error } = await run(service, 'messages fetch --sender a@b.test --limit 1 -o json');

@@ -2,18 +2,13 @@ import { expect, test } from 'vitest';
 import { foldersOf, libpqFile } from '../../../src/store/disk/folders.ts';
 import type { Environment, System } from '../../../src/core/system.ts';
 import { failureOf } from '../place.ts';
+import { systemIn } from '../system.ts';
 
 const system = (platform: NodeJS.Platform, home: string, env: Environment): System => ({
+  ...systemIn('/tmp'),
   env,
   platform,
   home,
-  temporary: '/tmp',
-  local: '/var/tmp',
-  hostname: 'here.test',
-  uid: 1,
-  pid: 1,
-  kill: () => undefined,
-  atExit: () => undefined,
 });
 
 test.each<[string, NodeJS.Platform, string, Environment, string, string]>([
