@@ -53,6 +53,7 @@ test.each([
   ['ensure', 140_001_876],
   ['apply', 130_005_596],
   ['ledger', 93_005_888],
+  ['rename', 150_007_711],
   ['rosters', 61_009_062],
   ['sign-in', 61_018_230],
 ])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {

@@ -131,8 +131,10 @@ export async function editedFrom(
   const what = differences.length > 0 ? `${differences.join(', ')}${also}` : 'a response that does not show it';
   const failure = error ?? uncertain(`the server answered the change with ${what}`, { http: answer.http });
   const read = await view().catch((cause: unknown) => {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    throw failure.as(failure.kind, `${failure.message}; the license could not be read back: ${cause.message}`);
+    if (!(cause instanceof Failure)) throw cause;
+    // An interruption here is not that of a request that was not sent.
+    const { kind } = cause.isInterruption ? cause : failure;
+    throw failure.as(kind, `${failure.message}; the license could not be read back: ${cause.message}`);
   });
   const left = [...new Set([...signsOfAnother(read, edit), ...differencesFrom(edit.fields, read)])];
   if (left.length > 0)
