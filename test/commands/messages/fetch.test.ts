@@ -566,13 +566,9 @@ describe('old servers', () => {
     msg: 'Invalid narrow operator: unknown operator channel',
     desc: 'unknown operator channel',
   };
-  const refused = (
-    service: FakeService,
-    narrow: unknown,
-    desc = badNarrow.desc,
-    msg = `Invalid narrow operator: ${desc}`,
-  ): void => {
+  const refused = (service: FakeService, narrow: unknown, desc = badNarrow.desc): void => {
     const query = backward('newest', 1, { narrow: JSON.stringify(narrow) });
+    const msg = `Invalid narrow operator: ${desc}`;
     service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(400, { ...badNarrow, desc, msg });
   };
 
