@@ -14,7 +14,7 @@ const bin = programs.postgresql.where();
 export const hasPostgres = bin !== undefined;
 
 /** A new ledger would let its first runs wait, since it may take the place of one that was dropped. */
-export const madeLongAgo = 'UPDATE chatelaine.ledger SET restored = NULL';
+export const madeLongAgo = "UPDATE chatelaine.ledger SET restored = 'epoch'";
 
 /**
  * @param {{ durable?: boolean }} [options] `durable`: commits are synced to disk, as on a server that holds data
