@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import {
   type Answer,
   foreignBody,
+  isRedirect,
   isSuccess,
   pageHint,
   redirectFailure,
@@ -17,8 +18,8 @@ import { maxRequestLine } from '../../schema/messages.ts';
 
 /** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
-  const { body, status } = answer;
-  if (status >= 300 && status < 400) throw redirectFailure(answer);
+  const { body } = answer;
+  if (isRedirect(answer)) throw redirectFailure(answer);
   if (!isObject(body) || typeof body['result'] !== 'string') throw notOfTheApi(answer);
   if (!isSuccess(answer) || body['result'] !== 'success') throw refusal(answer);
   const ignored = body['ignored_parameters_unsupported'];

@@ -50,6 +50,10 @@ export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
 
+export function isRedirect({ status }: Answer): boolean {
+  return status >= 300 && status < 400;
+}
+
 /** Maximum length of a server's words that is kept: far more than an error shows. */
 const maxChars = 20_000;
 

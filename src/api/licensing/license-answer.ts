@@ -7,6 +7,7 @@ import {
   bounded,
   foreignBody,
   isPage,
+  isRedirect,
   isSuccess,
   pageHint,
   redirectFailure,
@@ -45,7 +46,7 @@ export function isNothing({ text, body }: Answer): boolean {
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
-  if (status >= 300 && status < 400) throw redirectFailure(answer);
+  if (isRedirect(answer)) throw redirectFailure(answer);
   const said = bounded(explain(answer));
   const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
     new Failure(kind, message, { hint, http, server: { msg: said } });

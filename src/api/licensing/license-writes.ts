@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
+import { type Answer, foreignBody, isRedirect, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
 import { differencesFrom, type EditedFields, isMasked, type License, licenseNames, textOf } from './license.ts';
@@ -28,7 +28,7 @@ interface UnansweredCreation {
 
 /** What an answer to a POST says. @throws Failure for a refusal: then nothing was created */
 export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
-  if (answer.status >= 300 && answer.status < 400) return redirection(answer);
+  if (isRedirect(answer)) return redirection(answer);
   refuse(answer);
   // A text that is neither a page nor cut JSON: the server says in its own words that it did it.
   const isPlainText = !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(answer.text);
@@ -120,9 +120,8 @@ export async function editedFrom(
   connection: LicensingConnection,
   view: () => Promise<License>,
 ): Promise<License> {
-  const isRedirect = answer.status >= 300 && answer.status < 400;
-  if (!isRedirect) refuse(answer, 'no license has this code');
-  const error = isRedirect ? redirected(answer) : errorInside(answer, 'license');
+  if (!isRedirect(answer)) refuse(answer, 'no license has this code');
+  const error = isRedirect(answer) ? redirected(answer) : errorInside(answer, 'license');
   const license = error ? undefined : findLicense(answer, connection);
   const signs = license ? signsOfAnother(license, edit) : [];
   const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;
@@ -132,7 +131,7 @@ export async function editedFrom(
   const failure = error ?? uncertain(`the server answered the change with ${what}`, { http: answer.http });
   const read = await view().catch((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause;
-    // An interruption here is not that of a request that was not sent.
+    // Another Failure than the interruption's own, which says that the change was not sent.
     const { kind } = cause.isInterruption ? cause : failure;
     throw failure.as(kind, `${failure.message}; the license could not be read back: ${cause.message}`);
   });
