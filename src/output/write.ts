@@ -113,7 +113,7 @@ interface RowTarget extends Pick<Presentation, 'turn'> {
   readonly isSilent: boolean;
 }
 
-/** Tells whether it is a row, and no page without any. */
+/** False for a page without rows. */
 async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise<boolean> {
   if (row instanceof JsonRows && formatter.texts) {
     await batch.add(formatter.texts(row.texts));

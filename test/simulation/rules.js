@@ -75,7 +75,7 @@ export const rules = [
       'const lock = await tryLock(path, this.#host, await this.#draft());',
       'const lock = { release: async () => undefined, holder: path };',
     ],
-    ['no line follows one that a crash cut', '        await truncate(path, size);\n', ''],
+    ['no line follows one that a crash cut', '        await opened.truncate(size);\n', ''],
   ]),
   ...inFile('ensure', 'store/record/joined-writes.ts', [
     ['what a dead run had under way is pending', 'while (await this.#closeEnded(place, records));', 'while (false);'],

@@ -41,12 +41,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
   const isNotLast = valuesOf(lastName).includes(false);
-  const signs = [
-    ...links,
-    ...valuesOf(moreName).filter(isSign),
-    ...(partial ? [206] : []),
-    ...(isNotLast ? [true] : []),
-  ];
+  const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast].filter(isSign);
   const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
   const limits = valuesOf(limitName);
   const counts = valuesOf(/^count$/).filter((count) => !limits.includes(count));

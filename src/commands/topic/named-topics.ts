@@ -161,7 +161,7 @@ async function namesThatMatch(
   });
 }
 
-/** Topics that the latest runs deleted and archived there, if they are as many; without a number, those left open. */
+/** Topics that the latest runs deleted and archived there: if they are as many, or left open where `count` is NaN. */
 async function deletedEarlier(
   { stream_id }: Channel,
   match: readonly string[],
@@ -171,6 +171,7 @@ async function deletedEarlier(
   { accounts, chatAccount, record }: Accounts & Disk,
 ): Promise<readonly string[]> {
   if (count <= 0) return [];
+  const isUncounted = Number.isNaN(count);
   const account = await chatAccount();
   const origin = accounts.identityOf(account);
   const deleted = new Map<string, string>();
@@ -180,11 +181,11 @@ async function deletedEarlier(
     if (entry.run !== last && deleted.size >= count) break;
     const { run, topic_name, archive = '' } = entry;
     const isMeant = dirname(archive) === root && matchesGlobInAnyCase(match, topic_name) && !isListed(topic_name);
-    if (isMeant && (count > 0 || (await readPurge(archive)).stage === 'begun'))
+    if (isMeant && (!isUncounted || (await readPurge(archive)).stage === 'begun'))
       deleted.set(foldTopic(topic_name), topic_name);
     last = run;
   }
-  return count > 0 && deleted.size !== count ? [] : [...deleted.values()].reverse();
+  return isUncounted || deleted.size === count ? [...deleted.values()].reverse() : [];
 }
 
 /** Of a row that names a topic, here and in lists of holds. */

@@ -107,7 +107,10 @@ export async function tryLock(path: string, { system, clock }: Surroundings, dra
   }
 }
 
-/** Locks that a process does not have, though their files may be there since an error of the disk. */
+/**
+ * Locks that a process does not have, though their files may be there since an error of the disk. Tests play several
+ * processes in one.
+ */
 const abandoned = new Set<string>();
 const lockOf = (path: string, token: string, { host, pid }: Owner): string => `${host} ${pid} ${token} ${path}`;
 

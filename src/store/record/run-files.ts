@@ -7,7 +7,7 @@ import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { constants, stat, truncate, type FileHandle } from '../../core/outside.ts';
+import { constants, stat, type FileHandle } from '../../core/outside.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { ifThere, openFile, orFailure, readBytes, remove, withFile, writePrivate } from '../disk/files.ts';
@@ -194,7 +194,7 @@ class RunFiles implements WritePlace {
       if (!record.isNeeded(now)) return remove(path);
       const text = lines.map((line) => summedLine({ ...line, time })).join('');
       const adding = withFile(openFile(path, constants.O_WRONLY | constants.O_APPEND), async (opened) => {
-        await truncate(path, size);
+        await opened.truncate(size);
         await appendSynced(opened, text);
       });
       await orFailure(`write ${path}`, adding, writableState);
