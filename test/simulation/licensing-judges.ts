@@ -479,6 +479,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   if (/ --plan /.test(line) && [8, 10].includes(last?.exit ?? 0) && ended.plan.others?.some(({ at }) => at > 0))
     return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
+  // What was recorded at a moment that is still to come is new to each run: the whole wait begins again.
+  if (last?.exit === 7 && isLong && limits.includes('a clock that was set forward')) return wrongs;
   // A person looks at a record that is damaged, and removes it.
   if (last?.exit === 3 && last.stderr.includes('is damaged') && ended.plan.runs.some(({ hurt }) => hurt === 'flip'))
     return wrongs;
