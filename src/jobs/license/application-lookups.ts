@@ -20,7 +20,7 @@ export interface LookupWorld {
   readonly licensing: (app_code: number) => Pick<LicensingApi, 'pages' | 'view' | 'nobody'>;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
-  /** A list without a total counts (`--trust-list`). */
+  /** Whether a list without a total counts as complete (`--trust-list`). */
   readonly trustList: boolean;
   /** Whether several applications of its server are stored: a row that names none may be of another one. */
   readonly isOneOfSeveral: (app_code: number) => Promise<boolean>;
@@ -29,23 +29,23 @@ export interface LookupWorld {
 /** A user's licenses, or why they are not known. */
 export type LookupResult =
   | { readonly shows: 'licenses'; readonly licenses: Licenses }
-  /** Licenses of names that the server may have made of the user's, and none of that name itself. */
+  /** No license has the user's name, but these have names that the server may have made of it. */
   | { readonly shows: 'near'; readonly licenses: Licenses }
   /** The user has no license. */
   | { readonly shows: 'nothing' }
-  /** Nothing is proved, and nothing may be created. */
+  /** The lookup proves nothing, so nothing may be created. */
   | { readonly shows: 'incomplete'; readonly failure: Failure };
 
 /** `sentAt`: when the request, or the first one of the list, was sent, on the clock `elapsed`. */
 export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 
 /**
- * Which spellings of a name are looked up where the given one shows nothing. `kept forms`: those in which the server
- * may keep names, by the letters of those that it was seen to keep.
+ * Which spellings of a name are looked up where the given one shows nothing. `kept forms`: only those that the server
+ * may still turn names into, judged by the names that it was seen to store unchanged.
  */
 export type LookedUpNames = 'given' | 'kept forms' | 'all forms' | 'all forms and parts';
 
-/** The pages of a filter, or of the list; `gap`: why they may not be all. */
+/** The pages of a filtered or complete list; `gap`: why rows may be missing. */
 interface PagesRead {
   readonly last: ListedPage | undefined;
   readonly gap: Failure | undefined;
@@ -58,31 +58,31 @@ interface FilteredRows extends PagesRead {
 interface ListReading extends PagesRead {
   readonly sentAt: Milliseconds;
   readonly users: ListedUsers;
-  /** Why it may lack rows, although nothing says so. */
+  /** Why the list may lack rows although nothing in its pages says so. */
   readonly cut: Failure | undefined;
 }
 
-/** A list that is only a hint is read so far, and so far for each user. */
+/** The most rows that are read of a list that is only a hint: `perUser` for each user, but `least` in any case. */
 const hintRows = { least: 1000, perUser: 20 };
 
 export class ApplicationLookups {
   readonly #app_code: number;
   readonly #world: LookupWorld;
-  /** The list of all licenses is the lookup: a response has shown that the filter finds other names too. */
+  /** Whether the complete list is the lookup, since a response has shown that the filter finds other names too. */
   isByList = false;
-  /** The first lookup, which may find out about the filter for all others. */
+  /** The first lookup: the others wait for it, since it may show that the filter cannot be used. */
   #first: Promise<unknown> | undefined;
-  /** The response for a name that no user has. */
+  /** The filtered rows for a name that no user has. */
   #control: FilteredRows | undefined;
   #hint: ListReading | undefined;
-  /** The list that begins next, and who waits for it. */
+  /** The list that begins next, and the users who wait for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
   #current: Promise<unknown> = Promise.resolve();
   /** Fingerprints of the keys of all lists of one page without a total. */
   readonly #listed = new Set<number>();
-  /** A list without a total was known to be whole: one that has grown to a round number is, too. */
+  /** A list without a total was complete once, so it stays complete when it has grown to a round number of rows. */
   #isKnownWhole = false;
-  /** Names that the server was seen to keep as they were given. */
+  /** All names, joined into one text, that the server was seen to store as given. */
   kept = '';
 
   constructor(app_code: number, world: LookupWorld) {
@@ -101,12 +101,12 @@ export class ApplicationLookups {
     return (await asking) ?? this.#byList(user, places);
   }
 
-  /** Reads the list for these users, no further than their lookups would cost. */
+  /** Reads the list as a hint for these users, but no more rows than looking them up one by one would cost. */
   async readHint(users: ReadonlySet<string>): Promise<void> {
     this.#hint = await this.#readList(users, Math.max(hintRows.least, hintRows.perUser * users.size));
   }
 
-  /** Other users that the last `readHint` shows; none if its list may be a part. */
+  /** Other users that the last `readHint` shows; none if its list may lack rows. */
   get others(): ReadonlySet<string> {
     return this.#hint && !this.#hint.gap ? this.#hint.users.others : new Set();
   }
@@ -146,7 +146,7 @@ export class ApplicationLookups {
     return { ...this.#judge([], [...near, ...(this.#hint?.users.near.get(user) ?? [])]), sentAt };
   }
 
-  /** By a list that begins after this call; all who wait for it share it. */
+  /** Looks the user up in a complete list that begins after this call; all calls that wait share one list. */
   async #byList(user: string, places: LookupPlaces): Promise<Lookup> {
     const next = (this.#next ??= this.#queueList(places));
     next.users.add(user);

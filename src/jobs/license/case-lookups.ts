@@ -1,4 +1,4 @@
-/** Looks users up: at once, until what was sent is shown, or once more where the history knows of a license. */
+/** Looks users up: at once, again when an earlier request is due, and more widely where the history has a license. */
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
@@ -10,7 +10,7 @@ import { recall } from './history.ts';
 import { nextStep } from './next-step.ts';
 import type { LookupPlaces } from './places.ts';
 
-/** A lookup, which settles what was sent before if it is due, or a GET of the answered key. */
+/** Performs a step: a lookup, which settles earlier requests if they are due, or a GET of the answered key. */
 export async function performLookup(
   one: Case,
   step: LookUpStep | { readonly do: 'view key'; readonly code: string },
@@ -22,7 +22,7 @@ export async function performLookup(
   return { ...one, key: await ports.lookups.viewAnswered(one.asked, step.code, places) };
 }
 
-/** At once, and again when what is not shown by then was not processed. */
+/** Looks up at once, and again at the time when a request that is not shown is known not to have been processed. */
 async function untilSettled(one: Case, ports: GivePorts): Promise<Case> {
   const { elapsed, sleep, say, rules } = ports;
   const early = one.seen ? one : await see(one, whenSettled(one, ports), ports);
@@ -37,7 +37,7 @@ async function untilSettled(one: Case, ports: GivePorts): Promise<Case> {
   return see(early, due, ports);
 }
 
-/** When what earlier requests made is shown, if they were processed. */
+/** The time from which on a lookup shows the effects of all earlier requests that were processed. */
 function whenSettled({ recorded, known, sent }: Case, { elapsed, now, rules }: GivePorts): Milliseconds {
   const { pending = [], open } = recorded ?? {};
   const moments = pending.map((write) => settledAt(write, rules.settle));
@@ -47,7 +47,7 @@ function whenSettled({ recorded, known, sent }: Case, { elapsed, now, rules }: G
   return Math.max(-Infinity, ...moments);
 }
 
-/** A lookup, which settles what was sent before if it is sent from `due` on; the history may know more. */
+/** Looks the user up, and asks the history if no license is shown. From `due` on this settles earlier requests. */
 export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?: LookupPlaces): Promise<Case> {
   const { rules, lookups, names, placesOf, state } = ports;
   const { app_code, remote_user } = one.asked;
@@ -65,12 +65,12 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
   }
 }
 
-/** The history may know of a license that the lookup does not show. */
+/** Adds the creation that the history has for a user of whom the lookup shows no license. */
 async function withHistory(one: Case, result: LookupResult, sentAt: Milliseconds, ports: GivePorts): Promise<Case> {
   const { creations, lookups, placesOf } = ports;
   const { app_code, remote_user } = one.asked;
   const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
-  // A server may have stored the name that this computer gave without its domain.
+  // The server may have stored the name without its domain, so these parts of the name are looked up too.
   const isInParts = known.known !== undefined && result.shows === 'nothing';
   const places = placesOf(app_code);
   const shown = isInParts ? await lookups.of(app_code).lookUp(remote_user, 'all forms and parts', places) : result;

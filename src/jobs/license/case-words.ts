@@ -43,7 +43,7 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
   }
 }
 
-/** What a GET of the answered key says of a license that no lookup shows. */
+/** Explains a license that no lookup shows by the response to a GET of its key. */
 function keyInWords(key: AnsweredKey): string {
   if (key.is === 'as asked')
     return ', although it is there: the server shows it late, or its filter does not find such names';
@@ -55,17 +55,17 @@ export function storedInWords({ remote_user }: LicenseUser, name: string): strin
   return `the server stores the name '${remote_user}' as '${name}'`;
 }
 
-/** What a case ends with that has no license as it was asked for, as the failure of a run that is about it alone. */
+/** The failure of a case that ended without the requested license, worded for a run that has no other case. */
 export function failureOf(one: Case, { outcome, why }: Unmet, wants: Rules['wants'] = 'one license'): Failure {
   const { asked } = one;
   const cause = 'failure' in why ? why.failure : undefined;
-  // The words of an open answer name what was answered.
+  // The text of an open answer already says what the server answered.
   const said = why.is === 'open' ? undefined : sentFailure(one)?.message;
   if (outcome === 'unknown') {
     const [isOpen, isAnswered] = [why.is === 'open', answerOf(one) !== undefined];
     const isFinal = isOpen || (isAnswered && why.is !== 'stopped' && why.is !== 'unread');
     const isThere = why.is === 'not shown' && why.key?.is === 'as asked';
-    // Each `license create` makes one more.
+    // `license create` is never safe to repeat: each run creates one more license.
     const isSafe = wants === 'one license' && (isOpen || isAnswered);
     const hint = !isSafe ? whereToLook(asked) : isThere ? lateHint : sendAgainHint(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
@@ -123,7 +123,7 @@ export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${view}`;
 }
 
-/** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */
+/** Asks for consent where a list or the history shows a license; warns of an open answer and of a similar name. */
 export async function sayBefore(
   { asked, seen, recorded, known }: Case,
   warn: (text: string) => void,
@@ -145,14 +145,14 @@ export async function sayBefore(
   }
 }
 
-/** Says of a license that the history has, and no lookup shows. */
+/** Describes a license that the history has, but no lookup shows. */
 export function createdInWords({ remote_user }: LicenseUser, known: HistoryEntry): string {
   const { time, run, license_code_end: end } = known;
   const key = end === undefined ? '' : `, with a key that ends with ${end}`;
   return `run ${run} gave '${remote_user}' a license at ${time.slice(0, 19)}Z${key}, and the server does not show it`;
 }
 
-/** Says of an earlier POST that it was answered, and that no list shows the license. */
+/** Describes an earlier POST that was answered, although no list shows its license. */
 export function openInWords({ remote_user }: LicenseUser, { status, time, key_end }: OpenWrite, near?: License) {
   const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
   const shown = near ? similarTo(near, remote_user) : `no list shows a license of '${remote_user}'`;

@@ -1,4 +1,4 @@
-/** One user who is to have a license, what is known of it, and what can follow: values, each event makes a new one. */
+/** One user who is to have a license: what is known so far, and which steps can follow. Each event makes a new Case. */
 import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -11,7 +11,7 @@ import type { Licenses } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
 
 export interface Rules {
-  /** How long after an unanswered write the server may still process it, and hide from its list what it created. */
+  /** How long after an unanswered write the server may still process it, or hide the license from its list. */
   readonly settle: Milliseconds;
   readonly retries: number;
   readonly wants: 'one license' | 'another license';
@@ -21,7 +21,7 @@ export interface Rules {
   readonly sendAgain: ReadonlySet<string>;
   /** Whether a person is asked before another license is created. */
   readonly asks?: boolean | undefined;
-  /** How a step differs from a plan that is carried out as it was read, or that a person agreed to. */
+  /** Says how a step differs from the plan that a person has read or agreed to; undefined where it does not. */
   readonly differs?: ((asked: LicenseFields, step: Acting) => string | undefined) | undefined;
 }
 
@@ -29,15 +29,15 @@ export interface Case {
   readonly asked: LicenseFields;
   /** The user's writes in the record; undefined until the user is locked. */
   readonly recorded: KnownWrites | undefined;
-  /** The last lookup; none after a POST. */
+  /** The last lookup; undefined after a POST, until the next one. */
   readonly seen: SeenUser | undefined;
-  /** The license that the history has of a user of whom a lookup shows none. */
+  /** The creation that the history has for this user, if no lookup shows a license. */
   readonly known: HistoryEntry | undefined;
   /** How many licenses were known when another one was agreed to (`license create`). */
   readonly agreedOn: number | undefined;
   /** The last POST of this run. */
   readonly sent: SentCreation | undefined;
-  /** The licenses that were there before the first POST of this run; undefined: that is not known. */
+  /** Identities of the licenses that were there before the first POST of this run; undefined if that is not known. */
   readonly before: ReadonlySet<string> | undefined;
   /** Writes in a row without an answer, those of earlier runs included. */
   readonly unanswered: number;
@@ -46,17 +46,17 @@ export interface Case {
 }
 
 export interface SentCreation {
-  /** In the record of writes. */
+  /** Names the POST in the record of writes. */
   readonly id: string;
-  /** When it ended, on the clock `elapsed`. */
+  /** When the POST ended, on the clock `elapsed`. */
   readonly at: Milliseconds;
   readonly creation: Creation;
 }
 
 export interface SeenUser {
-  /** A `hint` was read before the lock: it finds what is right, and decides nothing else. */
+  /** A `hint` was read before the lock: it can find a license that fits, but is no proof that there is none. */
   readonly by: 'hint' | 'lookup';
-  /** Whether it was sent so late that what it does not show was not processed, or is not shown at all. */
+  /** Whether the lookup was sent so late that a request which it does not show was not processed, or stays hidden. */
   readonly isSettled: boolean;
   readonly result: LookupResult | { readonly shows: 'no answer'; readonly failure: Failure };
 }
@@ -66,17 +66,17 @@ export function caseOf(asked: LicenseFields, seen?: SeenUser): Case {
   return { ...unsent, asked, seen, agreedOn: undefined, unanswered: 0 };
 }
 
-/** The user is locked: what was seen before is a hint. */
+/** The case once its user is locked: a lookup from before the lock is only a hint. */
 export function locked(one: Case, recorded: KnownWrites): Case {
   const unanswered = unsettled(recorded.pending).map(({ asked }) => asked.unanswered + 1);
   const seen = one.seen && ({ ...one.seen, by: 'hint', isSettled: false } as const);
   return { ...one, recorded, seen, unanswered: Math.max(0, ...unanswered) };
 }
 
-/** A POST has ended; what was known before it counts no more, but for the end of the key of an open answer. */
+/** The case once a POST has ended: earlier lookups and writes count no more, except an earlier answer that is open. */
 export function posted(one: Case, sent: SentCreation, before: Case['before']): Case {
   const unanswered = one.unanswered + (answerOf({ sent }) ? 0 : 1);
-  // One object: a large run has it for each row.
+  // `noWrites` is one shared object, since a large run has it for each row.
   const recorded = one.recorded?.open ? { ...one.recorded, pending: [] } : noWrites;
   return { ...one, recorded, seen: undefined, sent, before, unanswered };
 }
@@ -86,13 +86,13 @@ export function answerOf({ sent }: Pick<Case, 'sent'>): AnsweredCreation | undef
   return sent?.creation.state === 'answered' ? sent.creation : undefined;
 }
 
-/** The license of an answer that names what was asked for. */
+/** The license in the answer, if it has a key and is the one that was requested. */
 export function answeredLicense(one: Case): License | undefined {
   const answer = answerOf(one);
   return answer?.license_is === 'as asked' ? answer.license : undefined;
 }
 
-/** The license of that answer, by its key where the list shows it. */
+/** The listed license that an open answer created: the one with the answered key, else the first. */
 export function madeBy({ key_end }: OpenWrite, licenses: readonly License[]): License | undefined {
   return licenses.find(({ key }) => key_end !== undefined && key?.endsWith(key_end)) ?? licenses[0];
 }
@@ -102,7 +102,7 @@ export function countIn(result: SeenUser['result'] | undefined): number {
   return result?.shows === 'licenses' ? result.licenses.length : 0;
 }
 
-/** What is to happen for a user next. */
+/** The next thing to do for a user. */
 export type Step =
   | { readonly do: 'lock' }
   /** A person hears what the lookup shows before another license is created. */
@@ -110,33 +110,33 @@ export type Step =
   | LookUpStep
   /** A GET of the answered key, which no lookup shows. */
   | { readonly do: 'view key'; readonly code: string }
-  /** `before`: the licenses that are there; undefined: that is not known. */
+  /** `before`: identities of the licenses that are there now; undefined if that is not known. */
   | { readonly do: 'create'; readonly before: ReadonlySet<string> | undefined }
   | { readonly do: 'resize'; readonly license: License; readonly licenses: Licenses }
   | End;
 
 /**
- * `when due`: until an earlier request is shown, or it is known that it was not processed. `with others`: what was
- * answered, in one list with all that wait.
+ * `when due`: until a lookup shows the earlier request, or proves that it was not processed. `with others`: in one list
+ * for all users whose requests were answered.
  */
 export interface LookUpStep {
   readonly do: 'look up';
   readonly when: 'now' | 'when due' | 'with others';
 }
 
-/** One object: a plan has it for each row. */
+/** One shared object, since a plan has it in many rows. */
 export const lookUpNow: LookUpStep = { do: 'look up', when: 'now' };
 
 export type End = Met | Unmet;
 
-/** `licenses`: all that a list shows; without them no list could be read (`unread`), and what was answered counts. */
+/** `licenses`: all that a list shows; without a list (`unread` says why) the answered license counts. */
 interface Met {
   readonly do: 'end';
   readonly outcome: 'created' | 'resized' | 'unchanged';
   readonly license: License;
   readonly licenses?: Licenses | undefined;
   readonly unread?: Failure | undefined;
-  /** The name under which the server keeps the license. */
+  /** The name under which the server stores the license, if it is not the requested one. */
   readonly storedAs?: string | undefined;
 }
 
@@ -147,7 +147,7 @@ export interface Unmet {
   readonly license?: License | undefined;
 }
 
-/** A step that makes a license as it was asked for, or finds it so. */
+/** A step that creates or resizes a license, or finds it as requested. */
 export type Acting = Extract<Step, { readonly do: 'create' | 'resize' }> | Met;
 
 /** Why a user has no license, or may have none. */
@@ -156,13 +156,13 @@ export type Why =
   | { readonly is: 'incomplete' | 'unread' | 'refused'; readonly failure: Failure }
   | { readonly is: 'stopped'; readonly failure?: Failure | undefined }
   | { readonly is: 'similar'; readonly near: License }
-  /** An earlier run was answered, and no list shows the license; a similar name, perhaps. */
+  /** An earlier run was answered, but no list shows the license; `near`: a license of a similar name. */
   | { readonly is: 'open'; readonly answer: OpenWrite; readonly near: License | undefined }
-  /** A run that shares the history created it. */
+  /** A run that shares the history created a license for this user. */
   | { readonly is: 'created before'; readonly known: HistoryEntry }
   | { readonly is: 'differs'; readonly text: string }
   | { readonly is: 'others'; readonly added: readonly License[] }
   | { readonly is: 'used up'; readonly sent: number }
-  /** `key`: what a GET of the answered key says. */
+  /** `key`: the response to a GET of the answered key. */
   | { readonly is: 'not shown'; readonly key?: AnsweredKey | undefined }
   | { readonly is: 'nothing before' };

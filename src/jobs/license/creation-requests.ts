@@ -22,7 +22,7 @@ import type { Places, Sent } from './places.ts';
 export class CreationRequests {
   readonly #ports: GivePorts;
   readonly #oneAtATime = limiter(1);
-  /** The signs that lookups of each server have found, from its first creation on. */
+  /** For each server the unusual signs of names that a lookup has found; no entry before the first was found. */
   readonly #proved = new Map<Places, Set<string>>();
   readonly #checked = new Map<number, Promise<void>>();
 
@@ -30,7 +30,7 @@ export class CreationRequests {
     this.#ports = ports;
   }
 
-  /** Unchanged where the run stopped before. @throws a refusal */
+  /** Sends the creation, once the first one was found. The case is unchanged if the run stopped. @throws a refusal */
   async create(one: Case, before: Case['before']): Promise<Case> {
     const { app_code } = one.asked;
     const checking = this.#checked.get(app_code) ?? this.#checkOpen(one.asked);
@@ -43,7 +43,7 @@ export class CreationRequests {
     return first ?? this.#send(one, before, 'any');
   }
 
-  /** Where no lookup shows what was answered, the run sends nothing more. */
+  /** Sends a first creation and looks it up. If it was answered but is not found, the run sends nothing more. */
   async #first(one: Case, before: Case['before']): Promise<Case> {
     const { rules, placesOf, lookups } = this.#ports;
     const { app_code, remote_user } = one.asked;
@@ -77,7 +77,7 @@ export class CreationRequests {
     return this.#ports.lookups.of(app_code).isByList || [...signsOf(remote_user)].every((sign) => proved.has(sign));
   }
 
-  /** A first creation of the last day that no lookup has shown bars the next ones until one does. */
+  /** Stops the run if an earlier run's first creation, younger than a day, is still not shown by any lookup. */
   async #checkOpen(asked: LicenseFields): Promise<void> {
     const { rules, history, elapsed, sleep, placesOf } = this.#ports;
     const { app_code } = asked;
@@ -101,7 +101,7 @@ export class CreationRequests {
     }
   }
 
-  /** The list tells its name; the filter, on which all others rely, has to show one more of it than before. */
+  /** Takes the name from the list, as the record has only hashes; a lookup must then show more licenses than before. */
   async #lookFor(open: OpenFirst, app_code: number): Promise<License | undefined> {
     const { licensing, lookups } = this.#ports;
     for await (const license of licensing(app_code).list({ app_code }, 'part')) {
@@ -114,7 +114,7 @@ export class CreationRequests {
     return undefined;
   }
 
-  /** A request that an interruption cut may have been sent: it is pending for later runs. */
+  /** Records and sends a POST. One that an interruption cut off may have been sent: it stays pending. */
   async #send(one: Case, before: Case['before'], turn: 'first' | 'any'): Promise<Case> {
     const { placesOf, rules, signal, elapsed, say, concurrency } = this.#ports;
     const { asked, unanswered } = one;
@@ -156,7 +156,7 @@ export class CreationRequests {
     }
   }
 
-  /** Looks for what a POST without a response made, until that is known. */
+  /** Looks for the license of a POST without a response until it is known whether the POST was processed. */
   async #settle(sent: Case, lost: Unanswered): Promise<Case> {
     const { placesOf, elapsed, signal, rules } = this.#ports;
     const places = placesOf(sent.asked.app_code);
@@ -168,14 +168,14 @@ export class CreationRequests {
     };
     try {
       if ((await places.settle(lost, look)) === 'shown') {
-        // Once it is due, a run that got the user from a lost ledger may have created it.
+        // After the due time, a run that took this user over from a lost ledger may have created the license.
         const isOurs = elapsed() < lost.ended + rules.settle || (await places.store.holdsUsers());
         return isOurs ? seen : { ...seen, before: undefined };
       }
       if (!seen.seen) return seen;
       const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
       const isRepeated = nextStep(settled, rules).do === 'create';
-      // Later runs count it among those without a response.
+      // A POST that is not repeated stays in the record, so that later runs count it against `--retries`.
       places.pending.end(lost.id, isRepeated ? { is: 'not processed' } : { is: 'no answer', n: 0 });
       return settled;
     } catch (cause) {
@@ -188,7 +188,7 @@ export class CreationRequests {
   }
 }
 
-/** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */
+/** What a lookup shows of a POST without an answer. A new similar name counts: the server may have changed the name. */
 function sightOf({ seen, before }: Case, sentAt: number): WriteSight {
   const result = seen?.result;
   if (result?.shows === 'no answer') return { is: 'no answer', failure: result.failure };
@@ -197,7 +197,7 @@ function sightOf({ seen, before }: Case, sentAt: number): WriteSight {
   return isNew ? { is: 'shown' } : { is: 'not shown', sentAt };
 }
 
-/** Letters and digits beyond ASCII are one sign, and marks that combine are another. */
+/** The unusual signs of a name: all letters and digits beyond ASCII count as one, all combining marks as another. */
 function signsOf(name: string): ReadonlySet<string> {
   const signs = name.match(/[^\w.@-]/gu) ?? [];
   return new Set(signs.map((sign) => (/[\p{L}\p{N}]/u.test(sign) ? 'letter' : /\p{M}/u.test(sign) ? 'mark' : sign)));

@@ -1,4 +1,4 @@
-/** What giving licenses uses of its run, and whether the run goes on. */
+/** The parts of a run that giving licenses needs (`GivePorts`), and whether the run goes on (`RunState`). */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
@@ -15,7 +15,7 @@ export interface GivePorts {
   readonly state: RunState;
   readonly rules: Rules;
   readonly concurrency: number;
-  /** The spellings that are looked up. */
+  /** Which spellings of a user's name are looked up. */
   readonly names: LookedUpNames;
   readonly licensing: (app_code: number) => LicensingApi;
   readonly lookups: Lookups;
@@ -31,15 +31,15 @@ export interface GivePorts {
   readonly warn: (text: string) => void;
   /** Tells why another license may not be wanted; rejects where a person does not want it. */
   readonly agree?: ((reason: string) => Promise<void>) | undefined;
-  /** Warns of what the history has of a user before the first POST. */
+  /** Warns, before the first POST for a user, that a license of this user was renamed or retired. */
   readonly warnOfFormer?: ((asked: LicenseFields) => Promise<void>) | undefined;
-  /** The server answered a POST, whose license no list has shown yet. */
+  /** Called when the server has answered a POST; no list has shown the license yet. */
   readonly answered?: ((creation: AnsweredCreation) => void) | undefined;
   /** Users for whom this run created a license, and who have several. */
   readonly several: Map<LicenseFields, readonly License[]>;
 }
 
-/** These end a run with their own exit code, whatever was done before. */
+/** These kinds end a run with their own exit code, `config` only if nothing was changed before. */
 export const fatalKinds: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
 
 /** Whether a run goes on. */
@@ -74,7 +74,7 @@ export class RunState {
     this.#isAbandoned = true;
   }
 
-  /** A failure of one row that ends the run: a refused key, a full disk and an interruption do. */
+  /** Whether the failure of one row ends the run: a refused key, a full disk and an interruption do. */
   isEndedBy(cause: Failure): boolean {
     return fatalKinds.has(cause.kind) || cause.isInterruption || this.#signal.aborted;
   }

@@ -17,21 +17,21 @@ import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereRefused, whereStopped } from './next-step.ts';
 
-/** So many rows for each place share a list: where it is the lookup, they are locked together. */
+/** Where the complete list is the lookup, this many rows for each place are locked together and share one list. */
 const rowsOfList = 16;
 
-/** `now`: a locked user comes last; `confirm`: what was answered is looked up until it is shown. */
+/** `now` puts off users whom others have locked, `wait` waits for them, `confirm` looks up users who were answered. */
 type Phase = 'now' | 'wait' | 'confirm';
 
 export class Giving {
   readonly #ports: GivePorts;
   readonly #creations: CreationRequests;
   readonly #report: (one: Case, end: End) => Promise<void>;
-  /** Users whom another run, or another row, has locked: they come last. */
+  /** Cases whose users another run, or another row, has locked: they come last. */
   readonly #locked: Case[] = [];
-  /** Users who were sent a request, and whose license no list has shown. */
+  /** Cases for which a request was sent, and whose license no list has shown yet. */
   readonly #waiting = new Map<LicenseFields, Case>();
-  /** Why the list that confirms what was answered could not be read. */
+  /** Why the list that confirms answered requests could not be read. */
   #unread: Failure | undefined;
   /** Users to whom more than one POST was sent: an earlier one may be processed late. */
   readonly #resent = new Set<LicenseFields>();
@@ -42,7 +42,7 @@ export class Giving {
     this.#creations = new CreationRequests(ports);
   }
 
-  /** Carries each case to its end. What ends the run early is in its state; it rejects with no Failure. */
+  /** Carries each case to its end. A Failure that ends the run early is kept in `state`, and not thrown. */
   async run(cases: Iterable<Case>): Promise<void> {
     const { signal, say } = this.#ports;
     const sayWait = (): void => {
@@ -70,7 +70,7 @@ export class Giving {
     for await (const _ of pool(cases, size, give)) continue;
   }
 
-  /** One user, to the end, or until only a list at the end of the run is missing. */
+  /** Carries one case to its end, or until it only needs the list at the end of the run. */
   async #give(begun: Case, phase: Phase): Promise<void> {
     const { rules, placesOf } = this.#ports;
     const places = placesOf(begun.asked.app_code);
@@ -115,7 +115,7 @@ export class Giving {
         const { agree, creations, placesOf, warn } = this.#ports;
         const recorded = await placesOf(one.asked.app_code).store.known(one.asked);
         await sayBefore({ ...(await recall(one, creations)), recorded }, warn, agree);
-        // No question is asked under a lock; what the lookup shows is looked up again under it.
+        // A question is never asked under a lock, so the user is looked up once more under the lock afterwards.
         return { ...one, agreedOn: countIn(one.seen?.result) };
       }
       case 'create':
@@ -141,12 +141,12 @@ export class Giving {
     return { do: 'end', outcome: 'resized', license, licenses: [listed] };
   }
 
-  /** A failure of one user, or of the run. */
+  /** Ends the case with a failure, and the run as well if the failure is not about this case alone. */
   async #failed(one: Case, failure: Failure, step: Step): Promise<void> {
     const { placesOf } = this.#ports;
     const isEnd = this.#ports.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
     if (isEnd) this.#ports.state.stop(failure);
-    // A user without a request that a refused key ends says so.
+    // A case without a request reports the refused key, or the configuration error, that ends the run.
     if (isEnd && (one.sent || (failure.kind !== 'auth' && failure.kind !== 'config'))) {
       if (one.sent) this.#waiting.set(one.asked, one);
       return;
@@ -159,7 +159,7 @@ export class Giving {
     const licenses = 'licenses' in end && end.outcome !== 'resized' ? end.licenses : undefined;
     const expected = rules.wants === 'one license' ? 1 : (one.before?.size ?? Infinity) + 1;
     if (licenses && licenses.length > expected) {
-      // A user for whom the run creates a license, and who has too many, is its result.
+      // Several licenses of a user for whom this run created one decide its exit code; others are a warning.
       if (one.sent) several.set(one.asked, licenses);
       else warn(severalWarning(one.asked));
     }
@@ -168,13 +168,13 @@ export class Giving {
     await this.#reportEnd(one, end);
   }
 
-  /** What was answered is on disk before it is reported. */
+  /** Reports a case after the answer to its request is on disk. */
   async #reportEnd(one: Case, end: End): Promise<void> {
     if (one.sent) await this.#ports.placesOf(one.asked.app_code).store.recorded(one.sent.id);
     await this.#report(one, end);
   }
 
-  /** Ends the writes of this run and of earlier ones: the list shows them, or they were not processed. */
+  /** Records how writes for the user ended, also of earlier runs: a list shows them, or they were not processed. */
   async #closeShown({ asked, recorded, seen, sent }: Case, licenses: readonly License[]): Promise<void> {
     const { placesOf, history } = this.#ports;
     const places = placesOf(asked.app_code);
@@ -193,7 +193,7 @@ export class Giving {
     places.pending.end(open.id, { is: 'shown' });
   }
 
-  /** One list confirms what was answered; whom it does not show is looked up, and again after `--settle`. */
+  /** Confirms answered requests by one list; users whom it lacks are looked up, and again after `--settle`. */
   async #confirmAll(): Promise<void> {
     const waiting = this.#waiting;
     const users = [...waiting.values()].flatMap((one) => (answerOf(one) ? [one.asked] : []));
@@ -204,7 +204,7 @@ export class Giving {
       this.#unread = cause;
     });
     if (this.#unread) return;
-    // What has ended is forgotten: a large run has many.
+    // A generator, not an array: cases that have ended are freed while a large run goes on.
     const seenIn = function* (): Generator<Case> {
       for (const one of waiting.values()) {
         if (!answerOf(one)) continue;
@@ -215,7 +215,7 @@ export class Giving {
     await this.#each(seenIn(), 'confirm');
   }
 
-  /** Reports the rest once the run has ended. */
+  /** Looks once more at users who were sent several POSTs, then reports the cases that the run left waiting. */
   async #end(): Promise<void> {
     const { rules, lookups, warn, several } = this.#ports;
     const isChecked = rules.wants === 'one license' && !this.#ports.state.stopped;
@@ -228,7 +228,7 @@ export class Giving {
   }
 }
 
-/** Whether a listed license is what that write made of the user's licenses. */
+/** Whether a listed license shows that this write was processed. */
 function isMadeBy({ asked }: PendingWrite, license: License, licenses: readonly License[]): boolean {
   const { kind, size_allowance: size, key_end, licenses: before = 0 } = asked;
   if (kind === 'creation') return licenses.length > before;

@@ -10,12 +10,12 @@ import { groupBy, type LicenseUser } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
 import { anyPlace } from './places.ts';
 
-/** The license that a GET of an answered key returns. */
+/** The response to a GET of a license key, compared with the user who is expected to have it. */
 export type AnsweredKey =
   | { readonly is: 'as asked' | 'another'; readonly license: License }
   /** The server keeps another spelling of the name. */
   | { readonly is: 'stored otherwise'; readonly license: License; readonly name: string }
-  /** It is refused, or not answered. */
+  /** The GET was refused, or had no response. */
   | { readonly is: 'not there'; readonly failure: Failure };
 
 export class Lookups {
@@ -28,21 +28,21 @@ export class Lookups {
     this.#world = world;
   }
 
-  /** What finds the licenses of the users of that application. */
+  /** The lookups of one application, which are kept for the run. */
   of(app_code: number): ApplicationLookups {
     const application = this.#applications.get(app_code) ?? new ApplicationLookups(app_code, this.#world);
     this.#applications.set(app_code, application);
     return application;
   }
 
-  /** The list of all licenses is the lookup of any application, as far as is known. */
+  /** Whether the complete list is known to be the lookup of at least one application. */
   get isByList(): boolean {
     return [...this.#applications.values()].some((application) => application.isByList);
   }
 
   /**
-   * One list of each application finds what is there, and decides nothing else. @returns undefined for a user who has
-   * to be looked up @throws Failure as `lookUp`
+   * Reads one list of each application, as a hint: it finds licenses, but does not prove that there are none.
+   * @returns what the list shows of a user; undefined for one who has to be looked up @throws Failure as `lookUp`
    */
   async list(users: readonly LicenseUser[]): Promise<(user: LicenseUser) => LookupResult | undefined> {
     for (const [app_code, own] of groupBy(users, (user) => user.app_code))
@@ -50,14 +50,14 @@ export class Lookups {
     return ({ app_code, remote_user }) => this.of(app_code).hintOf(remote_user);
   }
 
-  /** The licenses of that name, to change them. @throws Failure incomplete where they may be others; as `lookUp` */
+  /** The user's licenses, to change them. @throws Failure incomplete where the lookup proves nothing; as `lookUp` */
   async licensesOf(user: LicenseUser): Promise<readonly License[]> {
     const found = await this.of(user.app_code).lookUp(user.remote_user, 'given');
     if (found.shows === 'incomplete') throw found.failure;
     return found.shows === 'licenses' ? found.licenses : [];
   }
 
-  /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */
+  /** Reads the license of a key, and compares it with the user. Only interruptions are thrown. */
   async viewAnswered({ remote_user, app_code }: LicenseUser, key: string, places = anyPlace): Promise<AnsweredKey> {
     try {
       const license = await places.read(() => this.#world.licensing(app_code).view(key));
@@ -71,7 +71,7 @@ export class Lookups {
     }
   }
 
-  /** Why a listed license may be one of another application; undefined where it is not. */
+  /** Why a listed license may belong to another application; undefined where it cannot. */
   async whyOther({ app_code }: LicenseUser, { fields }: License): Promise<Failure | undefined> {
     const isNamed = (fields['app_code'] ?? undefined) !== undefined;
     if (isNamed || !(await this.#world.isOneOfSeveral(app_code))) return undefined;
@@ -79,8 +79,8 @@ export class Lookups {
   }
 
   /**
-   * Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows, and no
-   * other user of the run was shown with it.
+   * Why the listed value of a license cannot be printed as its key; undefined where it can. One GET for each
+   * application shows whether the server lists real keys, and a value that is listed for two users is not a key.
    */
   async whyNoKey(user: LicenseUser, license: License, places = anyPlace): Promise<Failure | undefined> {
     const { remote_user, app_code } = user;
@@ -90,7 +90,7 @@ export class Lookups {
     const other = await this.whyOther(user, license);
     if (other) return other;
     const view = async () => whyOtherKey(user, license, await this.viewAnswered(user, key, places));
-    // Such a key says nothing of others.
+    // A key that may be masked says nothing about other keys, so it is read by itself.
     if (mayBeMasked(key)) return view();
     const first = this.#usersOfKeys.get(`${app_code} ${key}`) ?? remote_user;
     this.#usersOfKeys.set(`${app_code} ${key}`, first);
@@ -103,7 +103,7 @@ export class Lookups {
   }
 }
 
-/** Why a listed value is no key, by what a GET of it shows. @throws Failure auth */
+/** Why a listed value is not the license's key, by the response to a GET of it. @throws Failure auth */
 function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: AnsweredKey): Failure | undefined {
   if (shown.is !== 'not there') {
     const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? remote_user);

@@ -18,10 +18,10 @@ import {
 } from './case.ts';
 import type { Licenses } from './license-user.ts';
 
-/** What is to happen for a user next: never a second license (docs/exactly-once.md, What a write needs). */
+/** Decides the next step for a user; never a second license (docs/exactly-once.md, What a write needs). */
 export function nextStep(one: Case, rules: Rules): Step {
   const { seen, sent, before } = one;
-  // Nothing distinguishes what an unanswered POST created from what was there before.
+  // Nothing would distinguish the license that an unanswered POST created from those that were there before.
   if (sent && !before && !answeredLicense(one)) return failed(one, { is: 'nothing before' });
   if (!seen) return one.recorded || sent || rules.asks ? lookUp(one) : { do: 'lock' };
   const result = withOwnName(one, seen.result);
@@ -29,19 +29,19 @@ export function nextStep(one: Case, rules: Rules): Step {
   return step ?? whereStoredOtherwise(one, result) ?? whereNotListed(one, { ...seen, result }, rules);
 }
 
-/** What a request that failed says of a user. `listed`: the license that was to be resized. */
+/** Ends a case whose request failed. `listed`: the license that was to be resized. */
 export function whereRefused(one: Case, failure: Failure, listed: License | undefined): End {
   if (failure.kind !== 'unknown') return failed(one, { is: 'refused', failure }, one.sent ? listed : undefined);
-  // It may have been processed all the same.
+  // The request may have been processed although it failed.
   return { do: 'end', outcome: 'unknown', why: { is: 'unread', failure }, license: listed };
 }
 
-/** What a run that is stopped says of a user to whom a request was sent. */
+/** Ends a case whose request was sent, and whose run was stopped before a list showed the license. */
 export function whereStopped(one: Case, failure: Failure | undefined): End {
   return one.seen ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
 }
 
-/** A similar name whose license has the key that was answered for this user before: the license is the user's. */
+/** Counts a license of a similar name as the user's if it has the key that was answered for this user before. */
 function withOwnName({ known, recorded }: Case, result: SeenUser['result']): SeenUser['result'] {
   const end = recorded?.open?.key_end ?? known?.license_code_end;
   if (result.shows !== 'near' || end === undefined) return result;
@@ -72,13 +72,13 @@ function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules
   return isOther ? failed(one, { is: 'others', added }) : resize(one, only, licenses, rules);
 }
 
-/** It is what an earlier run was answered, which lists show late. */
+/** Whether an earlier run was answered with this license, which lists show only now. */
 function isOfEarlier({ recorded }: Case, { key }: License): boolean {
   const end = recorded?.open?.key_end;
   return end !== undefined && key?.slice(-4) === end;
 }
 
-/** Of several licenses the one of the asked size is kept, else the first listed is resized. */
+/** Keeps the one of several licenses that has the requested size, else resizes the first that is listed. */
 function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step {
   const { asked, recorded } = one;
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
@@ -117,12 +117,12 @@ function whereNotListed(one: Case, seen: SeenUser, rules: Rules): Step {
     return { do: 'end', outcome: 'unknown', why: { is: 'open', answer: recorded.open, near } };
   if (refusal) return failed(one, refusal);
   if (one.known && !sent && !isAgain) return failed(one, { is: 'created before', known: one.known });
-  // A POST that may create a second license is sent once.
+  // With `--send-again` a POST may create a second license, so it is not repeated.
   if (sent && unanswered > (isAgain ? 0 : rules.retries)) return failed(one, { is: 'used up', sent: unanswered });
   return within(one, { do: 'create', before: one.before ?? identitiesIn(result) }, rules);
 }
 
-/** Another license, which is asked about before the lock where a person is there, and said of elsewhere. */
+/** `license create` makes another license, after a person was asked, or without a terminal warned, before the lock. */
 function another(one: Case, { isSettled, result }: SeenUser): Step {
   if (one.agreedOn === undefined) return { do: 'ask' };
   if (!one.recorded) return { do: 'lock' };
@@ -133,7 +133,7 @@ function another(one: Case, { isSettled, result }: SeenUser): Step {
   return { do: 'create', before: identitiesIn(result) };
 }
 
-/** A similar name has the answered key: the server stores the name so. */
+/** Ends the case if a license of a similar name has the answered key: the server stores the name that way. */
 function whereStoredOtherwise(one: Case, result: SeenUser['result']): End | undefined {
   const key = answeredLicense(one)?.key;
   if (result.shows !== 'near' || key === undefined) return undefined;
@@ -143,7 +143,7 @@ function whereStoredOtherwise(one: Case, result: SeenUser['result']): End | unde
   return { do: 'end', outcome: 'created', license, licenses: [license], storedAs };
 }
 
-/** No list shows what was answered: the license itself may have another name. */
+/** No list shows the answered license, so a GET of its key tells whether it is stored under another name. */
 function whereAnswered(one: Case, refusal: Why | undefined): Step {
   const { key, asked } = one;
   const code = answeredLicense(one)?.key;
@@ -154,34 +154,35 @@ function whereAnswered(one: Case, refusal: Why | undefined): Step {
   return { do: 'end', outcome: 'created', license: key.license, licenses: [key.license], storedAs: key.name };
 }
 
-/** Why no license is created if none of the exact name is shown. */
+/** Why no license may be created although none of the exact name is shown. */
 function refusalOf({ before, recorded, sent }: Case, result: LookupResult, { similar }: Rules): Why | undefined {
   if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
   if (result.shows !== 'near') return undefined;
-  // A near name is what the server may have made of what was answered: who sends again has looked at it.
+  // After a request only a new near name counts: the server may have made it of the name that was sent. Whoever sends
+  // again after an earlier answer has looked at the near names.
   const isAllowed = sent !== undefined || recorded?.open !== undefined || similar === 'allow';
   const near = isAllowed ? result.licenses.find((one) => before && !before.has(identityOf(one))) : result.licenses[0];
   return near && { is: 'similar', near };
 }
 
-/** Nothing that a plan which was read does not say. */
+/** Fails a step that the plan which a person has read does not contain. */
 function within(one: Case, step: Acting, { differs }: Rules): Step {
   const text = one.sent ? undefined : differs?.(one.asked, step);
   return text === undefined ? step : failed(one, { is: 'differs', text });
 }
 
-/** What was answered counts where no list could be read. */
+/** Without a list that could be read, an answered license counts as created. */
 function unread(one: Case, why: Why & { readonly failure?: Failure | undefined }): End {
   const license = answeredLicense(one);
   return license ? { do: 'end', outcome: 'created', license, unread: why.failure } : failed(one, why);
 }
 
-/** A user who may have a license is `unknown`, and never `failed`, unless it is shown. */
+/** A case whose request was sent is `unknown`, never `failed`, unless a list shows the license (`license`). */
 function failed(one: Case, why: Why, license?: License): End {
   return { do: 'end', outcome: one.sent && !license ? 'unknown' : 'failed', why, license };
 }
 
-/** One object: a roster of new users has it for each row. */
+/** One shared object, since a roster of new users has it in each row. */
 const noneBefore: ReadonlySet<string> = new Set();
 
 function identitiesIn(result: SeenUser['result']): ReadonlySet<string> | undefined {

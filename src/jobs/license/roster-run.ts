@@ -1,4 +1,4 @@
-/** Gives one user a license, or applies a plan: results in the order of its rows, for history and reader. */
+/** Gives one user a license, or applies the plan of a roster and yields the results in the order of its rows. */
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
@@ -12,12 +12,12 @@ import type { GivePorts } from './give-ports.ts';
 import { recordedOf, type Plan } from './plan.ts';
 import { concludeCase, RowOutcomes, type RowEnd, type RowResult } from './row-results.ts';
 
-/** `failure`: to throw once the license is printed. */
+/** `failure`: the command throws it after it has printed the license. */
 type GivenLicense = RowResult & { readonly license: License; readonly failure: Failure | undefined };
 
 /**
- * The user gets one license of that size: created, resized or left; or another one. One license is safe to repeat, and
- * beside other processes of this machine, or of every machine with the same ledger.
+ * Gives the user one license of the requested size, or another license (`rules.wants`). Giving one license is safe to
+ * repeat, and safe beside other runs on this machine, or on all machines that share a ledger.
  * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
 export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promise<GivenLicense> {
@@ -35,7 +35,7 @@ export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promi
     throw ended?.failure ?? stopped ?? new Error('neither a license nor a failure');
   if (unread && !unread.isInterruption)
     warn(`according to the server the license was created, but this could not be confirmed: ${unread.message}`);
-  // What is printed is printed; a signal that came after it changes nothing.
+  // The license is known by now: a signal that arrives only afterwards is no failure of the command.
   const afterwards = signal.aborted || unread ? undefined : stopped;
   const interruption = unread?.isInterruption ? unread : undefined;
   return { ...ended.result, license, failure: ended.failure ?? interruption ?? afterwards };
@@ -43,16 +43,16 @@ export async function giveLicense(asked: LicenseFields, ports: GivePorts): Promi
 
 interface Applying extends GivePorts {
   readonly progress: WorkMessages['progress'];
-  /** Takes the counts, which are for below the rows. */
+  /** Prints the counts below the rows. */
   readonly conclude: (text: string) => void;
   readonly where: string;
   readonly again: string;
 }
 
 /**
- * One license of the asked size for each row, never two; rows in their order. A slow reader does not slow the work; one
- * who leaves ends it once what is in progress has ended. @throws Failure auth at once; unknown where a row may have its
- * license; incomplete where rows failed or were not reached
+ * Gives the user of each row one license of the requested size, never two, and yields results in the order of rows. A
+ * slow reader does not slow the work down. When the reader stops, rows in progress end and no other row begins.
+ * @throws Failure auth at once; unknown where a row may have its license; incomplete where rows failed or are left
  */
 export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const { state } = applying;
@@ -65,7 +65,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const ports = { ...applying, answered: (creation: AnsweredCreation) => report.answered(creation) };
   const giving = new Giving(ports, (one, end) => report.end(one, end));
   const working = giving.run(casesOf(rows, recorded)).finally(() => report.ready.close());
-  // Awaited below: until then a bug must not end the process.
+  // `working` is awaited below; an error before that must not end the process as an unhandled rejection.
   working.catch(() => undefined);
   try {
     for (const { row } of rows) {
@@ -82,17 +82,17 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   }
   const { stopped } = state;
   const failure = outcomes.failureOf(stopped);
-  // Any other failure says the counts itself.
+  // The message of any other failure contains the counts.
   if (!failure || failure === stopped) applying.conclude(outcomes.summary);
   if (failure) throw failure;
 }
 
 function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, KnownWrites>): Generator<Case> {
   for (const { row, seen, status } of rows) {
-    // A lookup for the plan is older than the lock.
+    // The list for the plan was read before the lock, so it is only a hint.
     const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
     const known = status === 'unchanged' ? recorded.get(row) : undefined;
-    // An earlier change may still be processed. What else is recorded of a right license is closed without a lock.
+    // An earlier change may still be processed, so the row is looked up. Other records are closed without a lock.
     const isChanging = known?.pending.some(mayChange) ?? false;
     yield isChanging ? caseOf(row) : { ...one, recorded: known };
   }
@@ -103,7 +103,7 @@ class RosterReport {
   readonly #ports: GivePorts;
   readonly #rows: Plan['rows'];
   readonly #progress: Progress;
-  /** The users of each key that the list showed or that was answered; most runs have no answer, and need none. */
+  /** How many users have each listed or answered key. Built at the first answer, since most runs have none. */
   #keys: Map<string, 'one' | 'several'> | undefined;
   readonly #accepted: (Failure | undefined)[] = [];
 
@@ -119,7 +119,7 @@ class RosterReport {
     );
     const key = license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
-    // The progress counts the row as done: one list at the end confirms all rows.
+    // An answered row counts as done: one list at the end of the run confirms all of them.
     this.#progress.step();
   }
 
@@ -132,7 +132,7 @@ class RosterReport {
     this.ready.put(one.asked, concluded);
   }
 
-  /** An answered key that several users have is nobody's. */
+  /** Marks the answered key as unusable if several users have it. */
   #withOwnKey(one: Case): Case {
     const creation = answerOf(one);
     if (!one.sent || !creation || this.#keys?.get(creation.license?.key ?? '') !== 'several') return one;
