@@ -1,4 +1,4 @@
-/** What a list of licenses has that it should not, a row for each finding. */
+/** Finds what is wrong in a list of licenses, and what differs from a roster; a row for each finding. */
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { plainName } from '../../core/fold-name.ts';
 import { Failure } from '../../core/failure.ts';
@@ -25,17 +25,17 @@ export interface FindingRow {
   readonly finding: (typeof findingNames)[number];
   readonly remote_user: string | null;
   readonly app_code: number | null;
-  /** The roster's where the finding is about it, else the license's: what `license apply` is to leave or set. */
+  /** The size that `license apply` is to leave or set: the roster's if the finding is about it, else the license's. */
   readonly size_allowance: number | null;
   readonly license_code: string | null;
   readonly license: License | null;
-  /** In words that are the same for all licenses of the finding. */
+  /** The finding in words, which are the same for all its licenses. */
   readonly detail: string;
-  /** Of the server, where several are audited. */
+  /** The server's URL, where several servers are audited. */
   readonly base_url?: string;
 }
 
-/** What an audit has read; a new one for each. */
+/** Counts what one audit has read. */
 export class AuditCounts {
   licenses = 0;
   retired = 0;
@@ -163,12 +163,12 @@ function* sharedKeyRows(listed: readonly OwnedLicense[]): Generator<FindingRow> 
   for (const entry of holders) yield row('shared-key', entry, `one key of ${users.join(' and ')}`);
 }
 
-/** The order of a list is another one the next day, and what is accepted stays. */
+/** Sorts by name: a server may list in another order the next day, and accepted findings must stay the same. */
 function inOrder({ name }: OwnedLicense, other: OwnedLicense): number {
   return name < other.name ? -1 : Number(name > other.name);
 }
 
-/** Of users whose names differ so little that they are probably one. */
+/** Finds users whose names differ so little that they are probably one user. */
 function* similar(users: readonly OwnedLicense[]): Generator<FindingRow> {
   const [first, ...others] = [...users].sort(inOrder);
   for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);

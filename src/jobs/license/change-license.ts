@@ -37,7 +37,7 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
     throw cause;
   });
   await record('changed');
-  // A response without the license says nothing of the fields that were not asked for.
+  // A response without the license has only the requested fields: the others are unchanged.
   return textOf(license, 'remote_user') === undefined
     ? { ...license, fields: { ...found.fields, ...license.fields } }
     : license;
@@ -45,7 +45,7 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
 
 const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
-/** Whether the server certainly changed nothing; not where what is read back contradicts an answer of success. */
+/** Whether the server certainly changed nothing; false if it answered success, and only reading back contradicts it. */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
 }
@@ -90,12 +90,12 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
 
 const settles = 'Run the same command again: it first waits until that request is known to be processed, or not.';
 
-/** A list may show a new name late. */
+/** A rename is recorded as answered, not as shown, because a list may show the new name late. */
 function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> {
   return users.length > 1 ? { is: 'answered', status: 200 } : { is: 'shown' };
 }
 
-/** Undefined of `end`: the request may have been sent. @throws Failure of a request that changed nothing */
+/** Sends the change once; `no answer`: it may have been processed. @throws Failure of a request that changed nothing */
 async function send(
   change: LicenseChange,
   signal: AbortSignal,
@@ -112,15 +112,15 @@ async function send(
   }
 }
 
-/** The request may be processed, or not: what ended the lookups is why nobody knows. */
+/** Throws `unknown`, because the lookups failed that would have shown whether the request was processed. */
 function orUnknown(cause: unknown, unanswered: Failure): never {
   if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
   throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { hint: settles, retryable: false });
 }
 
 /**
- * Holds the locks of these users while it works on a license, if that is still of the user who was meant; what earlier
- * runs asked for them is settled first. @throws Failure rejected where it is of another one
+ * Locks these users, waits until earlier requests for them are settled, and works on a license if it still belongs to
+ * `user`. @throws Failure rejected where it belongs to somebody else
  */
 export async function whileOwned<T>(
   users: readonly UserName[],

@@ -7,9 +7,9 @@ import type { Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
 import type { LicenseUser } from './license-user.ts';
 
-/** The history of this computer, as the engine needs it. */
+/** The history of this computer, as far as giving and changing licenses needs it. */
 export interface LicenseHistory {
-  /** `run`: the one that did it, if it was not this one. False: it cannot be written. */
+  /** Appends an event; `run`: the run that caused it, if it was another one. False if it cannot be written. */
   record(event: LicenseEvent, run?: WritingRun): Promise<boolean>;
   past(kind: 'remote_user', holding?: string): Promise<readonly HistoryEntry[]>;
 }
@@ -30,8 +30,8 @@ export function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent
 }
 
 /**
- * A run that has ended does not know what became of its POST: the history says it in that run's name. Once it does, the
- * record may forget it; a list may hide again what it showed.
+ * Appends a creation in the name of the ended run that sent the POST and did not learn its result. Returns whether the
+ * record may forget the POST: only once the history has the creation, since a list may hide the license again.
  */
 export async function completeHistory(
   { run, command }: WritingRun,
@@ -39,17 +39,17 @@ export async function completeHistory(
   shown: License,
   { record }: LicenseHistory,
 ): Promise<boolean> {
-  // The restore of a ledger is no run.
+  // A restored ledger counts as a write of no run, and the history has nothing to say of it.
   if (run === '') return true;
   const license_code_end = shown.key?.slice(-4);
   const event = { event: 'created', remote_user, app_code, size_allowance: sizeOf(shown), license_code_end } as const;
   return record(event, { run, command });
 }
 
-/** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
+/** Looks up the creation that the history of this computer or of the ledger has for a user; used only before a POST. */
 export type Creations = (app_code: number, user: string) => Promise<HistoryEntry | undefined>;
 
-/** What the history has of a user of whom a lookup shows no license. */
+/** Adds to a case the creation that the history has, where no lookup shows a license. */
 export async function recall(one: Case, creations: Creations): Promise<Case> {
   const { asked, sent, seen } = one;
   if (sent || seen?.result.shows === 'licenses') return one;
@@ -63,7 +63,7 @@ export interface PastChange extends HistoryEntry {
   readonly isNew: boolean;
 }
 
-/** The oldest first. A change is two entries, what a server refused is none, and a creation reported twice is one. */
+/** The changes, oldest first. The two entries of a change become one; refused and repeated ones are left out. */
 export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
   const changes = new Map<string, PastChange>();
   for (const entry of entries) {
@@ -78,7 +78,7 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
   return [...changes.values()];
 }
 
-/** What happened, in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, each with what is not known. */
+/** A change in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, or `unknown: ` before these. */
 export function changeText(change: PastChange): string {
   const { isNew, isKnown } = change;
   const { remote_user_before: name, size_allowance: size, size_allowance_before: before } = change;
@@ -95,7 +95,7 @@ function isRetirement({ command, remote_user_before: name }: PastChange): boolea
   return command === 'license retire' || (command === 'license apply' && name !== undefined);
 }
 
-/** Of users who are to get a license those who had one, which has another name by now, in words. */
+/** Says which of the users who are to get a license had one that was renamed or retired since. */
 export async function formerUsers(
   users: readonly (LicenseUser & { readonly origin: string })[],
   { past }: Pick<LicenseHistory, 'past'>,

@@ -1,4 +1,4 @@
-/** What one list shows of some users of an application, and of others. */
+/** The licenses that one list shows of certain users of an application, and the names of other users. */
 import { isMasked, textOf, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
@@ -8,12 +8,12 @@ import { groupBy } from './license-user.ts';
 export class ListedUsers {
   readonly #app_code: number;
   readonly #users: ReadonlySet<string>;
-  /** Made for the first name that is none of the users': most lists of a large roster have none. */
+  /** Built at the first name that is none of the users'; most lists of a large roster have none. */
   #usersNear: ((name: string) => readonly string[]) | undefined;
-  /** By the user. */
+  /** Licenses of exactly the user's name, by user. */
   readonly exact = new Map<string, License[]>();
   readonly near = new Map<string, License[]>();
-  /** Names of others, up to a number. */
+  /** Names of other users, up to `mostOthers`. */
   readonly others = new Set<string>();
 
   constructor(app_code: number, users: ReadonlySet<string>) {
@@ -21,7 +21,7 @@ export class ListedUsers {
     this.#users = users;
   }
 
-  /** Keeps the license if it may be of one of the users. Returns false where it does not tell whose it is. */
+  /** Keeps the license if it may belong to one of the users. Returns false if the row does not name its user. */
   add(license: License): boolean {
     const name = textOf(license, 'remote_user');
     if (name === undefined || (isMasked(name) && !this.#users.has(name))) return false;
@@ -40,19 +40,19 @@ export class ListedUsers {
 
 const mostOthers = 100_000;
 
-/** A masked name is nobody's. */
+/** Whether a row does not name its user; a masked name is none. */
 export function isNameless(row: License): boolean {
   const name = textOf(row, 'remote_user');
   return name === undefined || isMasked(name);
 }
 
-/** So long are lists that servers cut. */
+/** Whether a list may be truncated: servers truncate lists at round numbers of rows. */
 export function isRound(rows: number): boolean {
   const isPowerOfTwo = rows >= 8 && (rows & (rows - 1)) === 0;
   return rows % 5 === 0 || rows % 12 === 0 || isPowerOfTwo;
 }
 
-/** Why a list proves nothing. */
+/** The failure of a list that proves nothing. */
 export function inconclusive(text: string, hint?: string): Failure {
   return new Failure('incomplete', text, { hint, retryable: false });
 }
@@ -61,7 +61,7 @@ function push<T>(groups: Map<string, T[]>, name: string, one: T): void {
   if (!groups.get(name)?.push(one)) groups.set(name, [one]);
 }
 
-/** Finds the users whom a listed name may mean, without comparing it with each of them. */
+/** Finds the users whom a listed name may mean, without comparing the name with each of them. */
 export function nameIndex(users: ReadonlySet<string>): (name: string) => readonly string[] {
   const beginOf = (name: string): string => foldName(name).slice(0, minCutChars);
   const index = groupBy(users, beginOf);

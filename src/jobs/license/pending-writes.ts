@@ -1,6 +1,6 @@
 /**
- * The writes of one run at one server that have no answer: each is looked for until it is known what became of it
- * (docs/exactly-once.md, A place for each write).
+ * The writes of one run at one server that have no answer. The run looks for each of them until it is known whether it
+ * was processed (docs/exactly-once.md, A place for each write).
  */
 import type { Milliseconds } from '../../core/duration.ts';
 import { orWarn, type Failure } from '../../core/failure.ts';
@@ -20,7 +20,7 @@ export interface PlacesWorld extends Pick<Clock, 'elapsed' | 'random'>, Pick<Wor
   readonly concurrency: number;
   readonly settle: Milliseconds;
   readonly retries: number;
-  /** Whether the list of all licenses is the lookup: then it is read twice for a write, and not more often. */
+  /** Whether the complete list is the lookup: it is read only twice for a write, since it is long. */
   readonly isByList: () => boolean;
 }
 
@@ -29,11 +29,11 @@ export interface Unanswered {
   readonly id: string;
   readonly sent: Milliseconds;
   readonly ended: Milliseconds;
-  /** The most that was counted at its end and since. */
+  /** The largest load of the server (`ServerLoad`) at the end of this write and since. */
   n: number;
-  /** The longest `--settle` of those counted. */
+  /** The longest `--settle` of the writes that were counted. */
   settle: Milliseconds;
-  /** The first moment since its end at which a write that this run sent later was answered or shown. */
+  /** When, after this write had ended, a write that this run sent later was first answered or shown. */
   laterPassed?: Milliseconds | undefined;
 }
 
@@ -42,21 +42,21 @@ interface Pending extends Unanswered {
   lookups: number;
   next: Milliseconds;
   notBefore: Milliseconds;
-  /** What is recorded once it is shown. */
+  /** The end to record once a lookup shows the write. */
   readonly shown: WriteEnd;
   readonly decide: (how: 'shown' | 'not processed') => void;
   readonly fail: (cause: unknown) => void;
 }
 
-/** So long the run goes on beside writes that ran out of time; then it waits until they are settled. */
+/** How long the run goes on beside a write that ran out of time; then it waits until all of these are settled. */
 const quietAfter: Milliseconds = 60_000;
 const sayEach: Milliseconds = 10_000;
 const shortestPause: Milliseconds = 100;
-/** A write that ends while others are looked for waits no longer for its first lookup. */
+/** The longest sleep between lookups, so that a write which ends meanwhile is soon looked for. */
 const longestSleep: Milliseconds = 250;
 
 export class PendingWrites {
-  /** `last`: when one ended or was shown. */
+  /** `last`: when a write of this run last ended or was shown; `underWay`: how many are under way. */
   readonly run = { last: -Infinity, underWay: 0 };
   readonly #store: LicenseWrites;
   readonly #world: PlacesWorld;
@@ -71,29 +71,29 @@ export class PendingWrites {
     this.#world = world;
   }
 
-  /** A request was answered; `silence`: it was not. */
+  /** Counts requests in a row that had no answer. */
   heard(what: 'answer' | 'silence'): void {
     this.#silences = what === 'answer' ? 0 : this.#silences + 1;
     if (what === 'answer') this.#store.answered();
   }
 
-  /** So many requests in a row had no answer that the run ends. */
+  /** Whether so many requests in a row had no answer that the run ends. */
   get isSilent(): boolean {
     return this.#silences > this.#world.retries;
   }
 
-  /** It is recorded with the next line, or soon. */
+  /** Records the end of a write together with the next line, or soon; nobody waits for the disk. */
   end(id: string, what: WriteEnd): void {
     const recording = orWarn(
       this.#store.end(id, what),
       this.#world.warn,
       'later runs do not know how the request ended',
     );
-    // What is no Failure is thrown for the next line, or when the store is closed.
+    // Any other error is thrown again at the next line, or when the store is closed.
     recording.catch(() => undefined);
   }
 
-  /** Waits where the run has to be quiet, so that it is known what became of writes that ran out of time. */
+  /** Waits while the run has to be quiet, so that writes that ran out of time can be settled. */
   async ready(): Promise<void> {
     const first = Math.min(...[...this.#all].filter(isLate).map(({ ended }) => ended));
     if (this.#world.elapsed() - first < quietAfter || first === Infinity) return;
@@ -101,7 +101,7 @@ export class PendingWrites {
   }
 
   /**
-   * Looks for a write until it is known what became of it; one that was not processed is to be ended by the caller.
+   * Looks for a write until it is shown, or known not to have been processed; then the caller records its end.
    * @throws Failure of lookups without an answer
    */
   async settle(
@@ -118,12 +118,12 @@ export class PendingWrites {
     });
   }
 
-  /** A write that was sent then was answered or shown. */
+  /** Notes that a write, which was sent at `sent`, was answered or shown. */
   passed(sent: Milliseconds): void {
     for (const one of this.#all) if (sent > one.sent) one.laterPassed ??= this.#world.elapsed();
   }
 
-  /** At each request without an answer too: the next answer forgets it, and the server may work on it first. */
+  /** Keeps the largest load: the store forgets silent requests at the next answer, but the server may work on them. */
   count(load: ServerLoad): void {
     for (const one of this.#all) {
       one.n = Math.max(one.n, load.n);
@@ -155,7 +155,7 @@ export class PendingWrites {
     for (const resume of this.#resume.splice(0)) resume();
   }
 
-  /** Those that ran out of time are settled together: the most that was counted of each is counted of all. */
+  /** Writes that ran out of time are settled together: the largest load of one holds for all. */
   #dueOf(one: Pending): Milliseconds {
     const counted = isLate(one) ? [...this.#all].filter(isLate) : [one];
     const n = Math.max(...counted.map((each) => each.n));
@@ -167,7 +167,7 @@ export class PendingWrites {
     return Math.max(one.notBefore, Math.min(one.next, this.#dueOf(one)));
   }
 
-  /** Looks for all whose time has come, at once: they may share one list. */
+  /** Looks for all writes whose time has come, at once, because they may share one list. */
   async #lookAll(): Promise<void> {
     this.count(await this.#store.load());
     const now = this.#world.elapsed();
@@ -179,7 +179,7 @@ export class PendingWrites {
       if (sight.is === 'shown') this.#decideShown(one);
       else this.#postpone(one);
     }
-    // A write that began meanwhile is under way, or ended after this lookup was sent: no late one is due then.
+    // A write that began during these lookups has moved the due time of all that ran out of time (`dueAt`).
     const lost = seen.filter(
       ({ one, due, sight }) => sight.is === 'not shown' && sight.sentAt >= Math.max(due, this.#dueOf(one)),
     );
@@ -214,22 +214,22 @@ export class PendingWrites {
   }
 }
 
-/** A connection that breaks at once breaks because of the network, and not because the server is slow. */
+/** A connection that breaks sooner than this breaks because of the network, and not because the server is slow. */
 const earlyBreak: Milliseconds = 250;
 
-/** Whether it ran out of time: then nothing says how far the server has come. */
+/** Whether the request ran out of time: then nothing shows how far the server has come. */
 export function isLate({ sent, ended }: Pick<Unanswered, 'sent' | 'ended'>): boolean {
   return ended - sent >= earlyBreak;
 }
 
-/** A lookup from then on that does not show it proves that it was not processed; Infinity: none does yet. */
+/** From when on a lookup that does not show the write proves that it was not processed; Infinity while none does. */
 export function dueAt(request: Unanswered, own: Pick<PendingWrites['run'], 'last' | 'underWay'>): Milliseconds {
   const { ended, n, settle, laterPassed = Infinity } = request;
   if (isLate(request)) return own.underWay > 0 ? Infinity : own.last + n * settle;
   return n <= 1 ? ended + settle : Math.min(ended + n * settle, laterPassed + settle);
 }
 
-/** How long to wait between two lookups, the first few of which are likely to show it. */
+/** How long to wait between two lookups: short at first, since an early lookup is likely to show the write. */
 export function pauseAfter(lookups: number, settle: Milliseconds): Milliseconds {
   return Math.min(shortestPause * 2 ** lookups, lookups < 10 ? settle / 4 : settle);
 }

@@ -9,17 +9,17 @@ import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.t
 import { limiter } from '../../core/batch.ts';
 import { PendingWrites, type PlacesWorld, type Unanswered, type WriteSight } from './pending-writes.ts';
 
-/** How a request ended, as its sender judges the response; it throws where certainly nothing was changed. */
+/** How a request ended, as its sender judges the response; the sender throws where certainly nothing was changed. */
 export type Sent<T> = { readonly value: T } & (
   | { readonly end: Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> }
-  /** `not sent`: it was not wanted any more when a place was free. */
+  /** `not sent`: the run had stopped when a place was free. */
   | { readonly end: 'no answer' | 'not sent' }
 );
 
-/** So many answers in a row give back a place after a lookup without an answer. */
+/** After a request without an answer, every ten answers in a row allow one more request at a time. */
 const answersForPlace = 10;
 
-/** Where requests have their turn: what the filter is asked waits for a place, a list that many share does not. */
+/** Where lookups wait for their turn: one by the filter waits for a place (`read`), a list that many share does not. */
 export type LookupPlaces = Pick<Places, 'read' | 'look'>;
 
 export const anyPlace: LookupPlaces = { read: (work) => work(), look: (work) => work() };
@@ -28,12 +28,12 @@ export class Places {
   readonly store: LicenseWrites;
   readonly pending: PendingWrites;
   readonly world: PlacesWorld;
-  /** Places, of which writes without an answer keep theirs. */
+  /** The places of the run; a write without an answer keeps its place. */
   readonly #limit: ReturnType<typeof limiter>;
-  /** Requests under way: as many as the server answers. */
+  /** The requests that may be under way at once: one after a silence, then more as the server answers. */
   readonly #request: ReturnType<typeof limiter>;
   #width: number;
-  /** Writes without an answer that keep their places. */
+  /** How many writes without an answer keep their places. */
   #unsettled = 0;
   #answersInRow = 0;
   #broken: unknown;
@@ -67,13 +67,13 @@ export class Places {
     }
   };
 
-  /** Whether that ends the run: nothing can be recorded any more, or nobody answers. */
+  /** Whether the failure ends the run: nothing can be recorded any more, or the server does not answer. */
   isEndedBy(cause: Failure): boolean {
     return this.#broken === cause || (cause.kind === 'unavailable' && this.pending.isSilent);
   }
 
   /**
-   * Sends a write, recorded before each attempt; `lost`: it had no answer, and is to be settled.
+   * Sends a write, recorded before each attempt; `lost`: the write had no answer, and the caller settles it.
    * @throws Failure of a request that changed nothing
    */
   async send<T>(
@@ -116,7 +116,7 @@ export class Places {
         return { id, value, lost: { id, sent: sent ?? elapsed(), ended: run.last, ...load } };
       } catch (cause) {
         this.#threw(cause);
-        // A bug says nothing of what became of the request.
+        // An error that is no Failure does not tell whether the request was processed.
         if (cause instanceof Failure) ended({ is: 'refused' });
         throw cause;
       } finally {
@@ -126,7 +126,7 @@ export class Places {
     });
   }
 
-  /** As `PendingWrites.settle`; then the write gives its place back. */
+  /** Settles a write as `PendingWrites.settle` does, then gives its place back. */
   async settle(
     lost: Unanswered,
     look: () => Promise<WriteSight>,
@@ -139,7 +139,7 @@ export class Places {
     }
   }
 
-  /** A write without an answer that this run does not settle gives its place back. Who waits for one begins. */
+  /** Gives back the place of a write without an answer, and starts a request that waits for one. */
   leave(): void {
     this.#unsettled -= 1;
     void this.#limit(() => undefined);

@@ -19,11 +19,11 @@ export interface Plan {
   readonly rows: readonly PlannedRow[];
   /** Licenses that are retired last. */
   readonly missing: readonly MissingUser[];
-  /** How many users count as to be created whom only a list does not show. */
+  /** How many rows are to be created only because a list, which may lack rows, does not show their users. */
   readonly unsure: number;
 }
 
-/** A row, and what it needs by what was seen of it. */
+/** A row, what a list or lookup showed of its user, and the step that follows. */
 export interface PlannedRow {
   readonly row: LicenseFields;
   readonly seen: SeenUser;
@@ -31,7 +31,7 @@ export interface PlannedRow {
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
 }
 
-/** Most users who are looked up one by one before they count as to be created. */
+/** Up to this many users are looked up one by one before they count as to be created. */
 const fewUsers = 20;
 
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
@@ -50,7 +50,7 @@ export async function planRoster(
 }
 
 /**
- * Looks up the users whom only a list does not show, if they are few, and asks record and history about those to be
+ * Looks up users whom only the list does not show, if they are few, and reads record and history for users to be
  * created. @throws Failure of a lookup
  */
 export async function decideAll(
@@ -103,13 +103,13 @@ function plannedRow(one: Case, rules: Rules): PlannedRow {
 
 const noHint: SeenUser = { by: 'hint', isSettled: false, result: { shows: 'nothing' } };
 
-/** Why nothing can be done for a row; undefined where something can. */
+/** Why nothing can be done for a row; undefined where a step is possible. */
 export function refusalOf({ row, seen, step }: PlannedRow) {
   if (step.do !== 'end' || !('why' in step)) return undefined;
   return { why: step.why.is, failure: failureOf(caseOf(row, seen), step) };
 }
 
-/** What a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */
+/** The plan in words: `2 to create, 15 to resize, 233 unchanged`. */
 export function planInWords({ rows, missing }: Plan): string {
   const countOf = (sought: PlannedRow['status']): number => rows.filter(({ status }) => status === sought).length;
   return inWords([
@@ -121,7 +121,7 @@ export function planInWords({ rows, missing }: Plan): string {
   ]);
 }
 
-/** Users whose names differ so little that they are probably one, with one to be created: each with one before it. */
+/** Pairs of users whose names differ so little that they are probably one user, if one of them is to be created. */
 export function twinsIn({ rows }: Plan): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
   const plain = ({ row }: PlannedRow) => userKey({ ...row, remote_user: plainName(row.remote_user) });
   return [...groupBy(rows, plain).values()].flatMap((group) => {
@@ -157,7 +157,7 @@ function dryRow(one: PlannedRow): DryRow {
   return resultOf(row, status, license, null, license && status === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
-/** Asks for each request of the plan: a dry run notes it and sends nothing. */
+/** Makes each request of the plan, which a dry run notes instead of sending it. */
 export async function planRequests({ rows, missing }: Plan, { licensing, now }: GivePorts): Promise<void> {
   for (const { row, step, status } of rows) {
     const { app_code, size_allowance } = row;
@@ -169,10 +169,10 @@ export async function planRequests({ rows, missing }: Plan, { licensing, now }: 
     await notePlanned(licensing(app_code).update({ code: key, fields: retiredFields(remote_user, key, now()) }));
 }
 
-/** A longer list of new or of listed users takes too long to compare: so many pairs take a second. */
+/** The most pairs of new and listed names to compare; these take a second. */
 const maxPairs = 4_000_000;
 
-/** Users to be created whose names differ by one or two letters from a listed user in no row, each with that one. */
+/** Users to be created, each with the listed user in no row whose name differs by one or two letters. */
 export function correctedNames(
   plan: Plan,
   othersIn: (app_code: number) => ReadonlySet<string>,
@@ -203,10 +203,10 @@ function spelledOf(name: string): SpelledName {
 }
 
 const maxLetters = 2;
-/** In a shorter name two other letters are another name. */
+/** In a shorter name two different letters make another name. */
 const minChars = 6;
 
-/** Letters alone: numbers that are next to each other are different users. */
+/** Only letters may differ, since names that differ in digits are usually different users. */
 function isCorrected({ name, digits, letters }: SpelledName, other: SpelledName): boolean {
   if (Math.min(name.length, other.name.length) < minChars || digits !== other.digits) return false;
   let others = 0;

@@ -6,10 +6,10 @@ import { licenseFields, retiredName, type LicenseFields } from '../../schema/lic
 import { nameIndex } from './listed-users.ts';
 import { groupBy, isRetired, smallest } from './license-user.ts';
 
-/** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
+/** The fields of a retired license: a name that no other license has, unless it has one already; the smallest size. */
 export function retiredFields(user: string, code: string, now: number) {
   const [begin, end] = [`left-${new Date(now).toISOString().slice(0, 7)}-`, `-${code.slice(-4)}`];
-  // The name of a license is ASCII (docs/apis.md, Licensing answers): é is e, and what has no such letter is _.
+  // The name of a license is ASCII (docs/apis.md, Licensing answers): é becomes e, and other characters become _.
   const plain = user
     .normalize('NFD')
     .replace(/\p{M}/gu, '')

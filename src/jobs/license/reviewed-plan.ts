@@ -14,7 +14,7 @@ import type { Rules } from './case.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
 
-/** What a plan that somebody has read makes of one license: no key, but how it ends. */
+/** One license of a plan file that somebody has read. The file has no keys, only their last characters. */
 export interface ReviewedRow extends LicenseFields {
   readonly change: (typeof changes)[number];
   readonly size_allowance_before?: number | undefined;
@@ -33,7 +33,7 @@ export interface ReviewedPlan {
 
 const version = 1;
 
-/** The text of a plan: a line that says where it is for, then a line a license, in the order of the roster. */
+/** The text of a plan file: a line with its targets, then a line for each license in the order of the roster. */
 export function planText(targets: readonly PlanTarget[], plan: Plan): string {
   const retired = plan.missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
@@ -82,7 +82,7 @@ function isRow(value: unknown): value is ReviewedRow {
   return Number.isInteger(app_code) && hasUser && hasSize && hasBefore && hasEnd;
 }
 
-/** What a plan retires; `other`: neither that nor retired already. @throws Failure incomplete for a part of a list */
+/** Finds the licenses that a plan retires; `other`: those that differ from the plan. @throws Failure incomplete */
 export async function reviewedMissing(
   rows: readonly ReviewedRow[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
@@ -107,7 +107,7 @@ export async function reviewedMissing(
   return { missing, other };
 }
 
-/** What a plan makes of each row that can be applied. */
+/** The rows of a plan that can be applied. */
 export function plannedRows({ rows }: Plan): ReviewedRow[] {
   return rows.flatMap(({ row, step, status }): ReviewedRow[] => {
     if (status === 'create') return [{ change: status, ...row }];
@@ -119,8 +119,8 @@ export function plannedRows({ rows }: Plan): ReviewedRow[] {
 }
 
 /**
- * How a write of now differs from those of a plan that somebody has read, or agreed to, in words; undefined where it is
- * one of them. A row that needs none any more is done.
+ * Returns a function that says how a write differs from the plan that a person has read or agreed to. It returns
+ * undefined where the plan has this write, and where a row needs no write any more.
  */
 export function differencesTo(rows: readonly ReviewedRow[]): NonNullable<Rules['differs']> {
   const planned = new Map(rows.flatMap((row) => (row.change === 'retire' ? [] : [[userKey(row), row] as const])));

@@ -1,4 +1,4 @@
-/** What came of users who were to get a license, in the words of a result, and how the run of a roster ends. */
+/** Turns the end of each case into the result of its row, and the ends of all rows into the outcome of the run. */
 import { notShown } from '../../api/licensing/license-writes.ts';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
@@ -10,7 +10,7 @@ import { failureOf, inWords, storedInWords } from './case-words.ts';
 import { fatalKinds, type GivePorts } from './give-ports.ts';
 import type { LicenseHistory } from './history.ts';
 
-/** The result of a case, and its failure: a license that is met, and whose key cannot be printed, has one too. */
+/** The result of a case, and its failure. A right license whose key cannot be printed is a failure too. */
 export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
   const { lookups, placesOf, history, rules, warn } = ports;
   const { asked } = one;
@@ -28,12 +28,12 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   const [listed] = end.outcome === 'resized' ? (end.licenses ?? []) : [];
   const size_before = listed && sizeOf(listed);
   const status = (unmet ?? end).outcome;
-  // That must not read as "safe to run again": the license exists.
+  // Kind `unknown`, since any other would read as "safe to run again", and the license exists.
   if (noKey && failure === noKey && status === 'created') failure = noKey.as('unknown', noKey.message);
   return { result: resultOf(asked, status, license ?? null, failure?.message, size_before ?? null), failure };
 }
 
-/** One key that was answered for several users is nobody's until a list says whose. */
+/** Without a list only an answered key counts (`own`), and a key that several users were answered is nobody's. */
 function unmetOf(end: End, own: License | undefined): Unmet | undefined {
   if ('why' in end) return end;
   return end.licenses || own ? undefined : { do: 'end', outcome: 'unknown', why: { is: 'stopped' } };
@@ -48,7 +48,7 @@ function warningOf(one: Case, end: End): string | undefined {
   return 'storedAs' in end && end.storedAs !== undefined ? storedInWords(one.asked, end.storedAs) : undefined;
 }
 
-/** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
+/** Adds to the history that a license was created, or may have been. A change is recorded where it is sent. */
 async function recordEnd(one: Case, end: End, { record }: LicenseHistory): Promise<void> {
   const { asked, sent } = one;
   if (end.outcome === 'failed' || !sent) return;
@@ -58,12 +58,12 @@ async function recordEnd(one: Case, end: End, { record }: LicenseHistory): Promi
   await record({ event, remote_user, app_code, size_allowance, license_code_end });
 }
 
-/** What came of a row; of a dry run, what would. */
+/** The result of a row; in a dry run, the planned one. */
 export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown'> extends LicenseFields {
   readonly status: Status;
-  /** As the server returned it; null where it is not known. */
+  /** The license as the server returned it; null where it is not known. */
   readonly license: License | null;
-  /** Of a license that is resized; null also if no list has it. */
+  /** The size before a resize; null if there was none, or no list has it. */
   readonly size_allowance_before: number | null;
   readonly error: string | null;
 }
@@ -91,7 +91,7 @@ const reasons = {
   unchanged: 'without a key that can be printed',
 };
 
-/** Counts outcomes, and says how the run ended. */
+/** Counts the results of a run, and makes its summary and its failure. */
 export class RowOutcomes {
   readonly #counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   readonly #unmet: (readonly [RowResult, Failure])[] = [];
@@ -115,7 +115,7 @@ export class RowOutcomes {
     return `${inWords([...done, [this.#left, 'not done']])} on ${this.#run.where}`;
   }
 
-  /** Undefined where each row has its license. */
+  /** The failure of the run; undefined where each row has its license. */
   failureOf(stopped: Failure | undefined): Failure | undefined {
     const { created, resized, unknown } = this.#counts;
     if (!stopped && this.#unmet.length + this.#left === 0) return undefined;

@@ -18,7 +18,7 @@ import type { WritePlace } from '../../store/record/run-record.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Creations } from './history.ts';
 
-/** The run whose ledgers and history are opened. */
+/** The parts of a run that its ledgers and its history need. */
 export interface RunHost {
   readonly command: string;
   /** The name of the run in the history. */
@@ -53,7 +53,7 @@ export class RunLedgers {
     this.#warn = warnOnce(run.messages.warn);
   }
 
-  /** The locks and the record of that server. @throws Failure of a ledger that cannot be reached */
+  /** The locks and the record for the account's server. @throws Failure of a ledger that cannot be reached */
   writes(account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
     const origin = this.#run.identityOf(account);
     const opening = this.#stores.get(origin) ?? this.#openWrites(origin, account, settle);
@@ -61,7 +61,7 @@ export class RunLedgers {
     return opening;
   }
 
-  /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
+  /** Looks up licenses that runs created for users of an application; nothing is known of the sandbox's. */
   creations(accountOf: (app_code: number) => LicensingCredential | undefined): Creations {
     const { options, host, identityOf } = this.#run;
     const placeOf = (app_code: number) => {
@@ -101,7 +101,7 @@ export class RunLedgers {
     });
   }
 
-  /** Tells a ledger what was done, where there is one. */
+  /** Adds an entry to the account's ledger, if there is one. */
   async tell(account: LicensingCredential, entry: HistoryEntry): Promise<void> {
     await orWarn(
       this.#ledgerOf(account).then((ledger) => ledger?.tell(entry)),
@@ -110,12 +110,12 @@ export class RunLedgers {
     );
   }
 
-  /** A request that is no POST for a license had no answer. */
+  /** Counts a request without an answer that no caller settles. */
   unanswered(): void {
     for (const opening of this.#stores.values()) void opening.then((store) => store.unanswered());
   }
 
-  /** Ends the sessions, and frees locks. */
+  /** Ends the sessions and releases all locks. */
   async close(): Promise<void> {
     for (const store of this.#stores.values()) await orWarn((await store).close(), this.#warn, untold);
     for (const ledger of this.#opened.values()) await orWarn((await ledger).close(), this.#warn, untold);
@@ -142,7 +142,7 @@ export class RunLedgers {
     return known;
   }
 
-  /** A dry run locks nothing, and neither reads nor writes a record. */
+  /** Opens locks and record. In a dry run there are no places: nothing is locked, read or recorded. */
   async #openWrites(origin: string, account: LicensingCredential, settle: Milliseconds): Promise<LicenseWrites> {
     const { host, options, signal, messages, command, runName } = this.#run;
     const { LicenseWrites: JoinedWrites } = await import('../../store/record/joined-writes.ts');
@@ -161,7 +161,7 @@ export class RunLedgers {
 
 export type RunHistory = ReturnType<typeof openRunHistory>;
 
-/** The history of this computer, to read and to add to; its code is loaded when it is used. */
+/** The history of this computer, for reading and appending; its code is loaded when it is first used. */
 export function openRunHistory(
   { command, runName, host, options, messages, identityOf }: RunHost,
   ledgers: RunLedgers,
@@ -172,17 +172,17 @@ export function openRunHistory(
   });
   const warn = warnOnce(messages.warn);
   return {
-    /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
+    /** The entries of one kind, oldest first, whose lines contain `holding`. @throws Failure config */
     async past<K extends keyof HistoryEvents>(kind: K, holding?: string): Promise<readonly EntryOf<K>[]> {
       const { eachEntry } = await import('../../store/record/history.ts');
       const entries: EntryOf<K>[] = [];
       for await (const entry of eachEntry(host.system, kind, holding)) entries.push(entry);
       return entries;
     },
-    /** Where this run records what it does on that server. */
+    /** Records what this run does on the server of a credential. */
     recorder: (credential: LicensingCredential | ChatCredential) => ({
       run: runName(),
-      /** Appends to the history, for another run if one is named. False, with a warning: it cannot be written. */
+      /** Appends to the history, in the name of another run if `by` is given; false after a warning if that fails. */
       async record(event: HistoryEvents[keyof HistoryEvents], by?: RunStamp): Promise<boolean> {
         if (options.dry_run) return true;
         const append = await appending();
@@ -199,10 +199,10 @@ export function openRunHistory(
   };
 }
 
-/** A name for each run, drawn when it is used: signs that nobody mistakes for one another when they are read out. */
+/** Names the run, of characters that people do not confuse when they read them out. */
 export function runNames(): () => string {
   const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-  // node:crypto is no part of a plain list.
+  // Drawn at the first use, so that a plain list need not load node:crypto.
   let drawn: string | undefined;
   return () => (drawn ??= [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join(''));
 }

@@ -2,7 +2,7 @@ import { Planned } from '../../api/http/call.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 
-/** What ends a run over many arguments at once: the next would fail the same way, or was forbidden. */
+/** Kinds of failure that end a run over many arguments: the next argument would fail the same way. */
 const fatal: ReadonlySet<FailureKind> = new Set(['internal', 'usage', 'config', 'auth', 'unavailable']);
 
 /** Whether a run over many arguments ends with this failure of one. */
@@ -11,9 +11,9 @@ export function isFatal({ kind, isInterruption }: Failure): boolean {
 }
 
 /**
- * Does the same for each argument in turn, yielding what came of it; what failed is named at the end. `partly` is
- * yielded of an argument that failed or was not reached. @throws Failure of the one argument where there is only one
- * or all failed alike; unknown where one is; incomplete where some failed
+ * Does the same work for each argument in turn, and yields the results; failures are named at the end. `partly` makes
+ * the result to yield for an argument that failed or was not reached. @throws Failure of the argument if there is only
+ * one; of the common kind if all failed alike; else unknown if one failure is, or incomplete
  */
 export async function* each<I, T>(
   items: readonly I[],
@@ -47,7 +47,7 @@ export async function* each<I, T>(
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 
-/** Nothing done yet: the failure itself. Else it names what is left, and what failed before. */
+/** The failure itself if nothing was done before it; else one that names what is left, and what failed before. */
 function endWith(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
   const earlier = failed.slice(0, -1);
   const saysNothing = failure.kind === 'unavailable' || failure.kind === 'usage' || failure.kind === 'config';
@@ -59,7 +59,7 @@ function endWith(failure: Failure, done: number, left: readonly string[], failed
   return failure.as(kind, [message, ...linesOf(earlier, 'failed before')].join('\n'), details);
 }
 
-/** What may have happened outweighs what surely failed (docs/internals/architecture.md, Failures and exit codes). */
+/** One unknown outcome makes the whole unknown (docs/internals/architecture.md, Failures and exit codes). */
 function partlyDone(failed: Failed): FailureKind {
   return failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
 }
@@ -71,10 +71,10 @@ function linesOf(failed: Failed, what: string): string[] {
   );
 }
 
-/** What a row is called, and why it failed. */
+/** The name of a failed row, and why it failed. */
 export type FailedRow = readonly [label: string, reason: string];
 
-/** More reasons are counted. */
+/** The most reasons that are listed; the others are only counted. */
 const maxReasons = 20;
 
 /** Failed rows grouped by reason, two lines each: `5 failed (ada and 4 more):`, and below it the reason. */

@@ -1,8 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 
 /**
- * Works `size` at a time, which may change, yielding results as they come. After a failure nothing more is begun; what
- * is in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
+ * Works on `size` items at a time and yields results as they come; `size` may change. After a failure no item begins,
+ * results in progress are still yielded, then the failure is thrown. A reader who stops waits for work in progress too.
  */
 export async function* pool<I, T>(
   items: Iterable<I>,
@@ -38,7 +38,7 @@ export async function* pool<I, T>(
     begin();
     while (running > 0 || finished.length > 0) {
       if (finished.length === 0) await oneEnded();
-      // One at a time: more work is begun after each.
+      // One result at a time, so that more work begins after each.
       yield* finished.splice(0, 1);
       begin();
     }
@@ -49,13 +49,13 @@ export async function* pool<I, T>(
 }
 
 /**
- * Each item is requested while the one before it is used. What the source throws is thrown in its place. When the user
- * stops, the source is asked to end, and what is on its way is not waited for.
+ * Requests each item while the reader uses the one before it. An error of the source is thrown in place of its item.
+ * When the reader stops, the source is asked to end, and the item that was requested is not waited for.
  */
 export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   const ask = (): Promise<IteratorResult<T>> => {
     const asked = source.next();
-    // Its failure waits until it is awaited below.
+    // An error must not count as unhandled before it is awaited below.
     asked.catch(() => undefined);
     return asked;
   };
@@ -69,7 +69,7 @@ export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** Results that come in any order and are taken in the order of their keys, by one reader; a key is an object. */
+/** Results that arrive in any order, and that one reader takes by their keys in the order it wants. */
 export function resultsInOrder<K extends object, T>() {
   const results = new Map<K, T>();
   let isClosed = false;
@@ -83,7 +83,7 @@ export function resultsInOrder<K extends object, T>() {
       isClosed = true;
       wake();
     },
-    /** Resolves when the result is there; undefined where it never comes. */
+    /** Waits for the result of a key; undefined if `close` is called before it arrives. */
     async take(key: K): Promise<T | undefined> {
       while (!results.has(key) && !isClosed) await new Promise<void>((resolve) => (wake = resolve));
       const result = results.get(key);

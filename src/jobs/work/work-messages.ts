@@ -14,6 +14,6 @@ export interface WorkMessages {
 export interface Progress {
   step(): void;
   upTo(count: number): void;
-  /** Takes the line away. */
+  /** Removes the line of the progress. */
   end(): void;
 }
