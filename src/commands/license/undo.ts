@@ -47,7 +47,7 @@ export default command({
     const changed = changes.filter(({ isNew }) => !isNew);
     const changing = await openChanging(account, trust_list, context, licensing);
     const steps: UndoStep[] = [];
-    for (const change of changed) steps.push({ change, undo: await undoOf(change, changing.lookups) });
+    for (const change of changed) steps.push({ change, undo: await undoOf(change, changed, changing.lookups) });
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter((step) => plannedUndo(step).kind === 'put back').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
@@ -57,7 +57,8 @@ export default command({
       if (typeof undo === 'string') throw refusal(change, undo);
       const { license: listed, fields } = undo;
       const api = licensing(change.app_code);
-      const check = (given: UserName) => refuseSecond(given, ({ key }) => key === listed.key, changing, checkIt);
+      const isOwn = (one: License) => one.key === listed.key || isOfSameUser(one, change, changed);
+      const check = (given: UserName) => refuseSecond(given, isOwn, changing, checkIt);
       const asked = { api, code: keyOf(listed), listed, fieldsOf: () => fields, status: 'undone', check };
       const row = await changeOne(asked, changing, context);
       return row.planned ? { ...row, planned: plannedUndo(step) } : row;
@@ -104,12 +105,19 @@ function isUndoOf(later: PastChange, change: PastChange): boolean {
   return isSame && later.remote_user === userBefore(change) && later.size_allowance === size_allowance_before;
 }
 
+/** Whether the run took that license from the user, too: a user who had several gets all of them back. */
+function isOfSameUser({ key }: License, change: PastChange, changes: readonly PastChange[]): boolean {
+  const { license_code_end: end, app_code } = change;
+  const others = changes.filter((other) => userBefore(other) === userBefore(change) && other.app_code === app_code);
+  return others.some(({ license_code_end: other }) => other !== undefined && other !== end && key?.endsWith(other));
+}
+
 function userBefore({ remote_user, remote_user_before }: PastChange): string {
   return remote_user_before ?? remote_user;
 }
 
 /** Finds the license as the run left it: by user, size and key end; else why not. @throws Failure of a lookup */
-async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['undo']> {
+async function undoOf(change: PastChange, changes: readonly PastChange[], lookups: Lookups): Promise<UndoStep['undo']> {
   const { app_code = 0, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
   const { size_allowance_before: size } = change;
   const user = userBefore(change);
@@ -128,9 +136,10 @@ async function undoOf(change: PastChange, lookups: Lookups): Promise<UndoStep['u
     if (before && more.length === 0 && !left) return { license: before, fields };
     return `${left ? 'several' : 'no'} licenses of ${remote_user} are as the run left them`;
   }
-  if (user !== remote_user && (await lookups.licensesOf({ remote_user: user, app_code })).length > 0)
-    return `'${user}' has another license now`;
-  return { license: left, fields };
+  const now = user === remote_user ? [] : await lookups.licensesOf({ remote_user: user, app_code });
+  return now.every((one) => isOfSameUser(one, change, changes))
+    ? { license: left, fields }
+    : `'${user}' has another license now`;
 }
 
 /** `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`; or why a license is left. */

@@ -166,6 +166,9 @@ test('of several licenses of a user the one that was changed is put back, and an
   }[];
   const held = (name: string) => all.flatMap((one) => (one.remote_user === name ? [one.size_allowance] : []));
   expect([held('twin'), held(user), held('physio-7740')]).toEqual([[4, 4], [4], [9]]);
+  const retired = runOf(await run('license retire --remote-user twin', { home }));
+  const back = await run(`license undo ${retired} -y -o json`, { home });
+  expect(JSON.parse(back.stdout)).toMatchObject([4, 4].map((size) => ({ remote_user: 'twin', size_allowance: size })));
 });
 
 test('a change whose response was lost is found out, and undone', async () => {
