@@ -26,6 +26,8 @@ export interface PurgeRun extends WorkMessages {
   readonly chat: ChatApi;
   readonly place: PurgePlace;
   readonly holds: readonly TopicHold[];
+  /** A topic with a message from then on is refused. */
+  readonly before?: Milliseconds | undefined;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   archive(folder: string): Promise<OpenArchive>;

@@ -90,13 +90,14 @@ export function deletable({ present, deleted, unseen }: StateCounts): number {
   return present + deleted + unseen;
 }
 
-/** `left`: messages of the start, once a call was sent. */
-export function tooMany({ label }: TopicSurvey, counts: StateCounts, most: number, left: number | undefined): Failure {
+/** `left`: messages of the start, once a call was sent. @throws Failure for more messages than may be deleted */
+export function refuseMore({ label }: TopicSurvey, counts: StateCounts, most: number, left: number | undefined): void {
+  if (deletable(counts) <= most) return;
   const gone = counts.deleted + counts.unseen;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
   const more = `${quantity(deletable(counts), 'message')} of '${label}' would be deleted${earlier}, more than the ${most} that --max-messages allows`;
-  if (left === undefined) return usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
-  return new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
+  if (left === undefined) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
+  throw new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 
 /** `failed`: how the last call ended, if it failed. */

@@ -1,7 +1,7 @@
 // The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic). They know
 // nothing of what was before.
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { RawMessage } from '../../api/chat/chat-messages.ts';
+import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
@@ -59,6 +59,12 @@ export async function callDeleteTopic(
 /** Whether the server broke in the call, as where somebody else writes to the messages; a timeout is no such sign. */
 function isBroken({ details: { http, server } }: Failure): boolean {
   return http?.status === 500 && server?.code !== 'REQUEST_TIMEOUT';
+}
+
+/** The same API, which requests each page once, for at most 10 s, after Ctrl-C too. */
+export function askOnce(chat: ChatApi): ChatApi {
+  const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
+  return { ...chat, messages: (query: MessageQuery) => chat.messages(query, limits) };
 }
 
 /** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */

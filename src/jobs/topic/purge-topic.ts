@@ -1,6 +1,6 @@
 // The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs the
 // looks and calls (docs/apis.md, Deleting a topic, Looks).
-import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -10,14 +10,15 @@ import type { Progress } from '../work/work-messages.ts';
 import { placeOf } from '../messages/places.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive, type PurgeRun } from './purge-archive.ts';
-import { deletable, inPart, isAccepted, leftOver, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
-import { callDeleteTopic, expiryOf, findGone, isRepeatable, maxUnsent, Unsent } from './purge-requests.ts';
+import { inPart, isAccepted, leftOver, refuseMore, refuseNewer, stuck, type PurgeOutcome } from './purge-report.ts';
+import { askOnce, callDeleteTopic, expiryOf, findGone, isRepeatable, maxUnsent, Unsent } from './purge-requests.ts';
 import * as fold from './purge-state.ts';
-import { hiddenMessages, topicPages, type TopicSurvey } from './survey-topics.ts';
+import { hiddenMessages, timeOf, topicPages, type TopicSurvey } from './survey-topics.ts';
 
 /** What a read of the topic showed, its messages ascending, and the state before it. */
 interface TopicLook {
   readonly ids: readonly number[];
+  readonly last_timestamp: number | null;
   /** Messages of which the archive lacks the version that was seen. */
   readonly unkept: readonly RawMessage[];
   readonly pages: number;
@@ -159,18 +160,17 @@ export class TopicPurge {
     const { chat, now, elapsed } = this.#run;
     const before = this.#state;
     const time = new Date(now()).toISOString();
-    const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
-    const once = { ...chat, messages: (query: MessageQuery) => chat.messages(query, limits) };
     const pages: (readonly number[])[] = [];
     const unkept: RawMessage[] = [];
     const waits: Milliseconds[] = [];
     const begun = elapsed();
-    let from: number | null = null;
-    for await (const page of topicPages(extent === 'one page' ? once : chat, this.survey, 'newest')) {
+    let [from, last_timestamp]: [number | null, number | null] = [null, null];
+    for await (const page of topicPages(extent === 'one page' ? askOnce(chat) : chat, this.survey, 'newest')) {
       const { messages, found_oldest, history_limited, waited = 0 } = page;
       if (history_limited && !this.survey.isLimited)
         throw hiddenMessages([this.survey], this.#ownCall() ? 'incomplete' : 'rejected');
       waits.push(waited);
+      last_timestamp ??= timeOf(messages.at(-1));
       pages.unshift(messages.map(({ id }) => id));
       unkept.unshift(...messages.filter((message) => this.archive?.lacks(message)));
       const isLast = extent === 'one page' || (extent === 'newest' && fold.isEnough(before, pages.flat()));
@@ -183,7 +183,7 @@ export class TopicPurge {
     this.#state = fold.after(before, step);
     this.#progress?.upTo(this.survey.ids.length - fold.leftIn(this.#state));
     const freshUntil = expiryOf(waits, elapsed() - begun, elapsed(), this.#unsent);
-    return { ids, unkept, pages: pages.length, freshUntil, step, before };
+    return { ids, last_timestamp, unkept, pages: pages.length, freshUntil, step, before };
   }
 
   /** Of a look that no call follows: what came into the topic is no part of the purge. */
@@ -193,7 +193,7 @@ export class TopicPurge {
   }
 
   /** Archives what a look showed, and newer messages, for which the last request before a call is. */
-  async #archiveSeen({ ids, unkept, pages, step, before }: TopicLook): Promise<void> {
+  async #archiveSeen({ ids, last_timestamp, unkept, pages, step, before }: TopicLook): Promise<void> {
     await this.archive?.add(unkept);
     const came: RawMessage[] = [];
     let isLate = ids.length > 0 && (pages > 1 || unkept.length > 0);
@@ -206,18 +206,18 @@ export class TopicPurge {
     }
     const whole = { ...step, there: [...step.there, ...came.map(({ id }) => id)] };
     this.#state = fold.after(before, whole);
-    this.#refuse();
+    this.#refuse(timeOf(came.at(-1)) ?? last_timestamp);
     await this.archive?.record(whole);
   }
 
-  /** @throws Failure for a message that is held, or more messages than may be deleted */
-  #refuse(): void {
-    const counts = fold.countsOf(this.#state);
-    if (deletable(counts) > this.#maxMessages)
-      throw tooMany(this.survey, counts, this.#maxMessages, this.#ownCall() && fold.leftIn(this.#state));
+  /** @throws Failure for a message that is held or too young, or more messages than may be deleted */
+  #refuse(last_timestamp: number | null): void {
+    const left = this.#ownCall() && fold.leftIn(this.#state);
+    refuseMore(this.survey, fold.countsOf(this.#state), this.#maxMessages, left);
     const hold = holdOf(this.#run.holds, this.survey, fold.presentIn(this.#state));
     this.#isHeld ||= hold !== undefined;
     if (hold) throw heldTopic(this.survey, hold);
+    refuseNewer({ ...this.survey, last_timestamp }, this.#run.before);
   }
 
   /** How the call ended. @throws Failure as callDeleteTopic */

@@ -19,8 +19,6 @@ export interface TopicsRun extends PurgeRun {
   readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
   /** Whether each topic was typed by its name: then a refusal of a held one is a failure. */
   readonly isTyped: boolean;
-  /** UTC milliseconds: a topic with a message from then on is refused. */
-  readonly before: number | undefined;
   /** Infinity for any number; messages that earlier runs deleted count. */
   readonly maxMessages: number;
   /** Whether a purge may end with messages of which nobody can tell whether they were deleted. */

@@ -104,7 +104,7 @@ async function surveyTopic(chat: ChatApi, topic: Topic, place: PurgePlace): Prom
   return { ...topic, ...shown, ...(await earlierPurges(topic, place)) };
 }
 
-function timeOf(message: RawMessage | undefined): number | null {
+export function timeOf(message: RawMessage | undefined): number | null {
   const time = message?.read('timestamp');
   return typeof time === 'number' ? time : null;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
-import { inPart, leftOver, refuseNewer, stuck, tooMany, warningsOf } from '../../../src/jobs/topic/purge-report.ts';
+import { inPart, leftOver, refuseMore, refuseNewer, stuck, warningsOf } from '../../../src/jobs/topic/purge-report.ts';
 import { after, countsOf, nothingKnown, statusOf, type FoldedEvent } from '../../../src/jobs/topic/purge-state.ts';
 
 const nothing = { first_timestamp: null, last_timestamp: null, spellings: [], files: 0, isLimited: false, folder: '' };
@@ -41,11 +41,9 @@ test.each([
 ])('more than may be deleted, after %s: %s left', (deleted, left, before, end) => {
   const counts = { present: 3 - deleted, deleted, unseen: 0, elsewhere: 0 };
   const expected = `3 messages of 'lunch' would be deleted${before}, more than the 2 that --max-messages allows${end}`;
-  expect(tooMany(survey, counts, 2, left)).toMatchObject({
-    kind: left ? 'incomplete' : 'usage',
-    message: expected,
-    retryable: false,
-  });
+  expect(() => refuseMore(survey, counts, 2, left)).toThrow(
+    expect.objectContaining({ kind: left ? 'incomplete' : 'usage', message: expected, retryable: false }),
+  );
 });
 
 const http = (status: number) => ({ http: { method: 'POST', url: '/', status } });

@@ -16,7 +16,7 @@ import { systemIn } from '../../store/system.ts';
 /** Messages of a topic as the texts of an answer. */
 function rowsOf(ids: readonly number[]): RawMessage[] {
   const place = { subject: 'lunch', stream_id: 5, display_recipient: 'kitchen' };
-  const messages = ids.map((id) => ({ id, content: 'x', timestamp: 1_772_000_000, ...place }));
+  const messages = ids.map((id) => ({ id, content: 'x', timestamp: 1_772_000_000 + id, ...place }));
   return elementsOf(Buffer.from(JSON.stringify({ messages })), 'messages').elements.map(
     (element, index) => new RawMessage(ids[index] ?? 0, element),
   );
@@ -101,11 +101,14 @@ test('a purge that another process ends meanwhile: nothing is deleted', async ()
   );
 });
 
+const sent = 'a call was sent';
+
 test.each([
   ['nothing', [], Infinity, 0],
   ['one message, and another meanwhile', [3], 1, 2],
   ['one message, and others without end', [3], Infinity, 3],
-])('what came during the archiving is read before the call: %s', async (_what, came, more, times) => {
+  ['one message, and a young one meanwhile', [3], 1, 2, 'which is younger than --older-than'],
+])('what came during the archiving is read before the call: %s', async (_what, came, more, times, end = sent) => {
   const [home, topic] = [emptyHome(), [1, 2]];
   let asked = 0;
   const messages = ({ anchor, include_anchor }: MessageQuery) => {
@@ -114,13 +117,16 @@ test.each([
     return Promise.resolve({ ...page, messages: rowsOf(topic.filter((id) => !(id < from))) });
   };
   const say = (text: string): void => void (text.includes('verified') && topic.push(...came));
-  const purge = await purgeOf({ ...chat, messages }, home, { archive: (folder) => archiveIn(folder, home), say });
+  const before = end === sent ? undefined : 1_772_000_004_000;
+  const purge = await purgeOf({ ...chat, messages }, home, {
+    archive: (folder) => archiveIn(folder, home),
+    say,
+    before,
+  });
 
-  await expect(purge.run()).rejects.toThrow('a call was sent');
+  await expect(purge.run()).rejects.toThrow(end);
   expect(asked).toBe(times);
 });
-
-const sent = 'a call was sent';
 
 test.each<[what: string, waits: (look: number) => readonly [page: number, call: number], looks: number, end: string]>([
   ['at the call', (look) => [0, look === 1 ? 3000 : 0], 2, sent],
