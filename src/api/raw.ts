@@ -16,7 +16,7 @@ export interface RawRequest {
   readonly body?: Pick<Call, 'json' | 'form' | 'input'>;
 }
 
-/** The body that a file holds; of the chat API `form` says what is in it. */
+/** The body for the content of a file; for the chat API `form` has its parameters. */
 export function inputBody(service: Service, input: { file: string; bytes: Buffer }, form?: Parameters) {
   const contentType = service === 'chat' ? 'application/x-www-form-urlencoded' : 'application/json';
   const shown = form ? shownParameters(form) : input.bytes.toString('utf8');
@@ -24,8 +24,8 @@ export function inputBody(service: Service, input: { file: string; bytes: Buffer
 }
 
 /**
- * The answer, of any status, and those of a list's next pages, of our own origin. What a status means is thrown after
- * its answer. @throws Failure config, unavailable, unknown for an unanswered write, incomplete after a first page
+ * Yields the answer, whatever its status, and with `paginate` those of the list's next pages. The failure of a status
+ * is thrown after its answer. @throws Failure config, unavailable, unknown for a write, incomplete after a first page
  */
 export async function* sendRaw(service: Service, send: Send, request: RawRequest) {
   const { paginate } = request;
@@ -53,7 +53,7 @@ function endsEarly(message: string, { http }: Answer): Failure {
   return new Failure('incomplete', message, { http, retryable: false });
 }
 
-/** The request of a list's next page. Of a URL elsewhere the query counts: a proxy may hide host and folder. */
+/** The request of a list's next page. Of a URL elsewhere only the query is used: a proxy may hide host and folder. */
 function nextOf(request: RawRequest, answer: Answer): RawRequest | undefined {
   const { nextPath, next = nextPath, more } = pageEnd(answer);
   if (next === undefined) {
@@ -73,7 +73,7 @@ function nextOf(request: RawRequest, answer: Answer): RawRequest | undefined {
 }
 
 function callOf(service: Service, { method, at, query, body }: RawRequest): Call {
-  // A license that is set to the same values twice is the same license; of other writes nothing is known.
+  // Setting a license to the same values twice is harmless; nothing is known about other writes.
   const isSafe = method === 'GET' || (service === 'licensing' && (method === 'PUT' || method === 'PATCH'));
   return { method, path: at.path, query, ...body, repeat: isSafe ? 'safe' : 'once' };
 }
@@ -99,7 +99,7 @@ function refuseStatus(service: Service, { method, at }: RawRequest, answer: Answ
 
 const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
 
-/** With the prefix or without. @throws Failure usage for a path that leaves the server or the API, encoded or not */
+/** Reads a path with or without the API's prefix. @throws Failure usage for one that leaves the API, encoded or not */
 export function typedPath(service: Service, typed: string) {
   const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);

@@ -64,7 +64,7 @@ export class JoinedItems<T> {
     return this.hurry();
   }
 
-  /** Those that wait are urgent now. Resolves when all are written. */
+  /** Makes all waiting items urgent. Resolves when they are written. */
   hurry(): Promise<void> {
     this.#isUrgent = this.#isWaiting;
     this.#wake();

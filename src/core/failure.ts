@@ -119,7 +119,7 @@ export function usage(problems: string | readonly string[], hint?: string): Fail
   return new Failure('usage', problems.join('\n'), { problems, hint });
 }
 
-/** A failure is a warning, with what follows from it. */
+/** Turns a failure into a warning; `lost`: what follows from the failure. */
 export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, lost?: string): Promise<T | undefined> {
   return work.catch((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause;
@@ -136,7 +136,7 @@ export function warnOnce(warn: (text: string) => void): (text: string) => void {
   };
 }
 
-/** The result of an optional look, as on the way of an error; undefined where it fails. */
+/** The result of an optional request, such as one that completes an error; undefined where the request fails. */
 export function ifAnswered<T>(request: Promise<T>): Promise<T | undefined> {
   return request.catch((cause: unknown) => {
     if (cause instanceof Failure && !cause.isInterruption) return undefined;

@@ -31,7 +31,7 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
   return { body, elements };
 }
 
-/** That of UTF-8, read as Latin-1. */
+/** The byte order mark of UTF-8, read as Latin-1. */
 const byteOrderMark = /^\u00ef\u00bb\u00bf/;
 
 function inUtf8(latin1: string): string {

@@ -16,7 +16,7 @@ import { queryOf } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { maxRequestLine } from '../../schema/messages.ts';
 
-/** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
+/** Accepts an answer as a success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
   const { body } = answer;
   if (isRedirect(answer)) throw redirectFailure(answer);
@@ -48,7 +48,7 @@ export function acceptOnce(answer: Answer): { readonly ignored: readonly string[
   }
 }
 
-/** The failure that an error envelope is. `kind` where the caller knows better. */
+/** The failure of an error envelope; callers give a `kind` where they know better. */
 export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   const { status, http } = answer;
   const { code, msg, ...extras } = serverWords(answer.body);
@@ -117,7 +117,7 @@ export async function refuseMissingRoute(
   throw lacking(what, needed, await levelOf(), http);
 }
 
-/** Why a server of that level, which it may not tell, lacks a route. */
+/** The failure of a route that a server of this level lacks; undefined: the server does not report its level. */
 export function lacking(what: string, needed: number, level: number | undefined, http?: Answer['http']): Failure {
   const server = level === undefined && http ? new URL(http.url).host : 'this server';
   const said =
@@ -133,7 +133,7 @@ export function lacking(what: string, needed: number, level: number | undefined,
   });
 }
 
-/** Calls whose URL servers do not take are refused, by the response of a server too. */
+/** Refuses a call whose URL is too long for servers, and explains the refusal of a server (414). */
 export function withinUrl(send: Send): Send {
   return async (call) => {
     const bytes = call.path.sent.length + queryOf(call).length;

@@ -21,7 +21,7 @@ export interface MessageQuery {
   readonly allow_empty_topic_name?: boolean | undefined;
 }
 
-/** How one request is otherwise sent. */
+/** How one request is sent, where it differs from the usual way. */
 export type CallLimits = Pick<Call, 'timeout' | 'repeat' | 'outlasts'>;
 
 export interface MessageSource {
@@ -38,7 +38,7 @@ export interface MessagePage {
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
-  /** What was waited before its request: for a rate limit, a retry, or people who move messages. */
+  /** How long its request waited: for a rate limit, a retry, or people who move messages. */
   readonly waited?: Answer['waited'];
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
@@ -71,7 +71,7 @@ export class RawMessage {
     return this.text.read(name);
   }
 
-  /** All that the server sent of it. */
+  /** The complete message. */
   parse(): Message {
     return { ...this.text.parse(), id: this.id };
   }

@@ -31,7 +31,7 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     organization: async (): Promise<string | undefined> => (await facts()).organization,
     /** GET /messages, one request, sorted by id. */
     messages: async (query: MessageQuery, limits?: CallLimits) => pageOf(await ask(query, limits)),
-    /** The answer of one such request, whole, and what is read of it. */
+    /** The body of such an answer, and the page that is read from it. */
     envelope: async (query: MessageQuery): Promise<{ readonly body: JsonObject; readonly page: MessagePage }> => {
       const answer = await ask(query);
       const { body } = answer;
@@ -88,13 +88,13 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
       return { ignored, afterUnconfirmed: answer.afterUnconfirmed };
     },
 
-    /** One without a row on the server. */
+    /** Creates a view that has no row on the server yet. */
     createView: async ({ fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>) => {
       const form = [['fragment', fragment] as const, ['is_pinned', String(is_pinned)] as const];
       return accept(await send({ method: 'POST', path: path`/api/v1/navigation_views`, form, repeat: 'safe' }));
     },
 
-    /** One that is gone after an unconfirmed attempt counts as deleted. */
+    /** Deletes a snippet; one that is gone after an unconfirmed attempt counts as deleted. */
     deleteSnippet: async (id: number): Promise<void> => {
       const answer = await send({ method: 'DELETE', path: path`/api/v1/saved_snippets/${id}`, repeat: 'safe' });
       await refuseMissingRoute(answer, 'saved snippets', snippetLevel, level);
@@ -107,7 +107,7 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     snippets: async () => rowsIn(await get(path`/api/v1/saved_snippets`), 'saved_snippets'),
     users: async () => rowsIn(await get(path`/api/v1/users`), 'members'),
     channels: async () => rowsIn(await get(path`/api/v1/streams`), 'streams'),
-    /** The same with those that were archived. */
+    /** All channels, archived ones included. */
     archivedChannels: async () => rowsIn(await get(path`/api/v1/streams`, [['exclude_archived', 'false']]), 'streams'),
     /** The topics of a channel, the one with the newest message first; undefined of an archived one too. */
     topics: async (stream_id: number) => {

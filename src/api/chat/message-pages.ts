@@ -118,7 +118,7 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
   }
 }
 
-/** @throws the failure of a page of that size, unless it has fewer bytes with fewer messages */
+/** Throws the failure of a page, unless a page with fewer messages may be small enough. */
 function unlessTooLarge(failure: unknown, size: number): undefined {
   const cause = failure instanceof Failure ? failure.cause : undefined;
   if (size === 1 || !(cause instanceof TransportError) || cause.reason !== 'body too large') throw failure;

@@ -16,7 +16,7 @@ interface UploadRefusal {
 /** A file of a gigabyte takes some minutes. */
 const fileTimeout = 600_000;
 
-/** Writes what comes of a file; again from its beginning where the first attempt breaks off. */
+/** Writes the content of a file; called again, from the beginning, where the first attempt breaks off. */
 export type Keep<R> = (content: AsyncIterable<Uint8Array>) => Promise<R>;
 
 /** Fetches a file, which `keep` writes (docs/apis.md, Attached files). @throws Failure auth, unavailable; as `keep` */
@@ -51,12 +51,12 @@ export async function fetchUpload<R>(
 
 const expired: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** An error of the server is shorter. */
+/** An error document of the server is shorter than this. */
 const errorBytes = 64 * 1024;
 
 /** The body of a 200, unless it is not the file: a page, an error, nothing, or cut. @throws Failure rejected */
 async function* contentIn(headers: Answer['headers'], body: AsyncIterable<Uint8Array>, upload: UploadPath) {
-  // Nothing but the end of the connection would mark its own.
+  // Without a length only the end of the connection would mark the end of the file.
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
     throw new Failure('rejected', 'the response has no length: it may be cut');
   const type = String(headers['content-type']);

@@ -32,12 +32,12 @@ export class Answer {
     return (this.#parsed ??= { value: jsonIn(this.text)?.value }).value;
   }
 
-  /** Makes this the `body`: the caller has read it from the bytes. */
+  /** Sets the `body`, which the caller has parsed from the bytes. */
   readAs(body: unknown): void {
     this.#parsed = { value: body };
   }
 
-  /** Gives up the body, which its reader has used: V8 frees the objects of a request late. */
+  /** Frees the body once its reader has used it, since V8 frees the objects of a request late. */
   release(): void {
     this.bytes = new Uint8Array();
     this.#text = undefined;
@@ -113,7 +113,7 @@ function foreignKind(answer: Answer): string {
 
 export const mostRedirects = 5;
 
-/** A redirect that is not followed: on a write, out of the origin, or the sixth. Its path may hold a license code. */
+/** The failure of a redirect that is not followed. It shows only the origin, since the path may hold a license code. */
 export function redirectFailure({ headers: { location }, http, status }: Answer): Failure {
   const isUrl = typeof location === 'string' && URL.canParse(location, http.url);
   const { origin } = new URL(isUrl ? location : '', http.url);
@@ -127,18 +127,18 @@ export function redirectFailure({ headers: { location }, http, status }: Answer)
   });
 }
 
-/** A request of which nobody knows whether it was processed. It is not sent again; `what` says how it ended. */
+/** The failure of a request that may have been processed, and is not sent again; `what` says how the request ended. */
 export function unconfirmed(what: string, details: Failure['details'], kind: FailureKind = 'unknown'): Failure {
   const message = `${what}; the request may or may not have been processed`;
   return new Failure(kind, message, { ...details, retryable: false });
 }
 
-/** What the failure of a later page means: the list is incomplete. An interruption keeps its kind. */
+/** Turns the failure of a later page into `incomplete`. An interruption keeps its kind. */
 export function incompleteAfter(pages: number, cause: unknown): unknown {
   return incompleteWith(`the list ends after ${quantity(pages, 'page')}`, cause);
 }
 
-/** A failure after a part of the result (`what`) was given. An interruption keeps its kind. */
+/** Turns a failure after a part of the result (`what`) into `incomplete`. An interruption keeps its kind. */
 export function incompleteWith(what: string, cause: unknown): unknown {
   if (!(cause instanceof Failure) || cause.isInterruption || unchanged.has(cause.kind)) return cause;
   return cause.as('incomplete', `${what}: ${cause.message}`, { retryable: true });

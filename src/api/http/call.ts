@@ -25,20 +25,20 @@ export interface Call {
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
   /**
-   * A request in flight outlasts Ctrl-C until a second one (event `again` of the signal), or Ctrl-C and SIGTERM: the
-   * next run depends on its answer. One that follows it is sent after Ctrl-C too.
+   * What a request in flight outlasts, since the next run depends on its answer: any interruption, or Ctrl-C until the
+   * second one (event `again` of the signal). `earlier Ctrl-C`: the request is also sent after the first Ctrl-C.
    */
   readonly outlasts?: 'interruption' | 'Ctrl-C' | 'earlier Ctrl-C' | undefined;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
-  /** It reads, whatever its method: a read-only profile and a dry run send it. */
+  /** The call only reads, whatever its method, so a read-only profile and a dry run send it. */
   readonly isRead?: true;
   readonly download?: Download;
 }
 
-/** Takes the body of a 200 in place of memory, again at each attempt. */
+/** Takes the body of a 200, which is then not held in memory; called again at each attempt. */
 export interface Download {
-  /** Of the body, decompressed; a longer one is Failure rejected, and not asked for again. */
+  /** The most bytes of the decompressed body; a longer one is Failure rejected, and not requested again. */
   readonly maxBytes: number;
   take(headers: Answer['headers'], body: AsyncIterable<Uint8Array>): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface PlannedCall {
   /** The URL as messages show it, without a license code. */
   readonly shown: string;
   readonly curl: string;
-  /** The lines that read its key, where no variable holds it yet. */
+  /** Shell lines that read the key, where no variable holds it yet. */
   readonly setup: readonly string[];
   /** Variables that only the user can set. */
   readonly passwords: readonly string[];
@@ -76,7 +76,7 @@ export interface KeyVariable {
 /** Ends a write of a dry run before it is sent. */
 export class Planned extends Error {}
 
-/** Asks for a request that a dry run notes, and does not send. */
+/** Makes a request that a dry run notes instead of sending it. */
 export async function notePlanned(request: Promise<unknown>): Promise<void> {
   try {
     await request;
@@ -136,10 +136,10 @@ export interface Connection {
     /** PEM file of authorities to trust besides the usual ones. */
     readonly caFile: string | undefined;
   };
-  /** In place of the real one, in tests. */
+  /** Replaces the real dispatcher in tests. */
   readonly dispatcher: Dispatcher | undefined;
   readonly plan: ((call: PlannedCall) => void) | undefined;
   readonly observe: (event: WireEvent) => void;
-  /** A request had no answer, and may still be processed; not called for one whose caller settles that. */
+  /** Called when a request had no answer and may still be processed, unless its caller settles that. */
   readonly unanswered?: (() => void) | undefined;
 }

@@ -8,8 +8,8 @@ import { askedBy, askedWait, backoff, beyondWait, longestRateLimit, nextStep, ra
 import { endingOf, sentError, TransportError } from './transport-error.ts';
 
 /**
- * Every call of both services, repeated by retry.ts. @throws Failure config, unavailable, unknown (an unconfirmed
- * request: settle it, never send it again), or the signal's reason
+ * Sends every call of both services, repeated as retry.ts says. @throws Failure config, unavailable, unknown (an
+ * unconfirmed request: settle it, never send it again), or the signal's reason
  */
 export function connect(connection: Connection): Send {
   return async (call) => {
@@ -44,7 +44,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       const wait = rateLimitWait(asked, rateLimits, clock.random());
       rateLimits += 1;
       waited += wait;
-      // Every worker waits at the gate, this call no longer than it may in all.
+      // All workers wait at the gate; this call waits no longer than it may in total.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, waited)) {
         const said = asked === undefined ? 'the server answered 429, and does not say how long to wait' : undefined;
@@ -55,7 +55,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
-    // What a gateway gave up the server still has in its queue.
+    // The server still has a request in its queue that a gateway gave up, so such repetitions go one at a time.
     isInTurn = ending.request === 'unknown' && answer !== undefined;
     const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock.now()) : undefined;
     const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
@@ -93,7 +93,7 @@ function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-/** `total`: what this call itself was asked to wait, the limit without a deadline; waits for others do not count. */
+/** `total`: how long this call alone was asked to wait; it is limited where there is no deadline. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
@@ -111,7 +111,7 @@ async function attemptOnce(connection: Connection, call: Call, request: Request,
     return { ending: endingOf(answer.status), answer, failure: undefined };
   } catch (cause) {
     if (connection.signal.aborted) throw endOfInterrupted(connection.signal, call, request, cause);
-    // A file of ours, such as that of the authorities, is the same the next time.
+    // A local file that cannot be used, such as the CA file, would fail the next attempt too.
     if (cause instanceof Failure) throw cause;
     const error = sentError(cause);
     const failure = error.failure(
@@ -131,7 +131,7 @@ function timeoutOf({ timeout: chosen }: Connection, { timeout = defaultTimeout, 
   return repeat === 'never' ? Math.min(chosen ?? timeout, timeout) : (chosen ?? timeout);
 }
 
-/** By name: the redactor leaves short values. */
+/** Hides secret headers by their names, since the redactor leaves short values. */
 function shownHeaders(connection: Connection, headers: Record<string, string>): Record<string, string> {
   const shown = Object.entries(headers).map(([name, text]): [string, string] => {
     if (name === 'authorization') return [name, `${text.split(' ')[0] ?? ''} [secret]`];

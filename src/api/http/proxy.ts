@@ -4,7 +4,7 @@ import { variable, type Environment } from '../../core/system.ts';
 import { isLoopback, percentDecoded } from '../../schema/url.ts';
 import { TransportError } from './transport-error.ts';
 
-/** The proxy for a URL by its scheme and NO_PROXY; this computer has none. @throws Failure config */
+/** The proxy for a URL by its scheme and NO_PROXY; a URL of this computer has none. @throws Failure config */
 export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
   const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
@@ -14,7 +14,7 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
     throw new Failure('config', `the proxy variable ${name} is in quotes`, {
       hint: 'Write it without them, as http://host:port: here they are a part of it.',
     });
-  // curl takes a proxy without a scheme for http. A name such as DOMAIN\user holds what no URL may.
+  // As in curl, no scheme means http. The login is cut off first: one such as DOMAIN\user is not valid in a URL.
   const [, scheme = 'http', login = '', place] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:(.*)@)?(.*)$/is.exec(text) ?? [];
   if (!/^https?$/i.test(scheme) || !URL.canParse(`${scheme}://${place}`))
     throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
@@ -55,7 +55,7 @@ function isWithin(host: string, address: string, bits: string | undefined): bool
   return range.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** What an answer to CONNECT means that opens no tunnel. */
+/** The error of a response to CONNECT that opens no tunnel. */
 export function refusal(status: number, at: string): TransportError {
   if (status === 407) return new TransportError('proxy asks for a password', { at });
   return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {

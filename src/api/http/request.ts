@@ -38,7 +38,7 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
       'accept-encoding': 'gzip, br',
       'accept-language': 'en',
       'user-agent': userAgent,
-      // What was true a while ago makes a second license, and purges what was not read.
+      // A response from a cache could lead to a second license, or to purging messages that were not read.
       ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
       ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
       ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),

@@ -8,7 +8,8 @@ import type { AttemptEnding } from './transport-error.ts';
 
 /**
  * How far a call may be repeated (docs/apis.md, Retries). `safe`: always; `if unprocessed`: where the server certainly
- * did nothing; `once`: the same, but the caller judges a 5xx; `never`: one attempt that no `--timeout` prolongs.
+ * did nothing; `once`: the same, but the caller judges a 5xx; `by caller`: the same, and the caller judges a missing
+ * answer too; `never`: one attempt that no `--timeout` prolongs.
  */
 export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller' | 'never';
 
@@ -63,7 +64,7 @@ function spanOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A wait that is not begun. */
+/** The failure of a call that would have to wait for too long. */
 export function beyondWait(
   { method, shown: url }: { readonly method: string; readonly shown: string },
   message: string,
@@ -93,16 +94,16 @@ export function openGate({ elapsed }: Pick<Clock, 'elapsed'>) {
   const opens = new Map<string, Milliseconds>();
   const turns = new Map<string, ReturnType<typeof limiter>>();
   return {
-    /** Works when what came before of this bucket has ended. */
+    /** Runs the work of a bucket one after another. */
     inTurn: <T>(bucket: string, work: () => Promise<T>): Promise<T> => {
       const turn = turns.get(bucket) ?? limiter(1);
       turns.set(bucket, turn);
       return turn(work);
     },
-    /** No request of this bucket before this moment of the clock `elapsed`. */
+    /** Holds requests of the bucket back until this moment of the clock `elapsed`. */
     closeUntil: (bucket: string, moment: Milliseconds): void =>
       void opens.set(bucket, Math.max(opens.get(bucket) ?? -Infinity, moment)),
-    /** How long no request may go yet. */
+    /** How long a request of the bucket has to wait. */
     wait: (bucket: string): Milliseconds => Math.max(0, (opens.get(bucket) ?? -Infinity) - elapsed()),
   };
 }

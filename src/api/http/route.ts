@@ -114,7 +114,7 @@ async function route(connect: Connect, options: buildConnector.Options, env: Env
 /** undici's connector returns the socket, which its types do not say. */
 type Connect = (...given: Parameters<buildConnector.connector>) => unknown;
 
-/** Node sets no option of a TLS socket: TLS begins on one that is connected. */
+/** Opens a socket. Node sets no options on a TLS socket, so TLS begins on a plain one that is connected. */
 async function open(connect: Connect, options: buildConnector.Options, cancellation: Cancellation): Promise<Socket> {
   const isConnected = options.protocol !== 'https:' || options.httpSocket !== undefined;
   const plain = { ...options, protocol: 'http:', port: portOf(options) };
@@ -144,7 +144,7 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
   const headers = { host: path, ...credentialsOf(proxy) };
   const at = `the proxy ${proxy.host}`;
   const client = new Client(proxy.origin, {
-    // The name in it is that of the header Host, the server's: the proxy is known by its own.
+    // `servername` comes from the header Host, and is the server's: the proxy's certificate has the proxy's own name.
     connect: ({ servername: _, ...options }, done) => report(open(connect, options, cancellation), done),
     headersTimeout: 0,
   });
@@ -175,8 +175,8 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
 }
 
 /**
- * The authorities of a file beside the usual ones, whose place `ca` takes; undefined: the usual ones. Made once: that
- * takes 20 ms, which `ca` as an option costs each connection.
+ * The authorities of a file, and the usual ones, which `ca` alone would replace; undefined if there is no file. Made
+ * once: that takes 20 ms, which the option `ca` would cost for each connection.
  */
 async function trustIn(
   { env, caFile }: TransportSurroundings,

@@ -54,7 +54,7 @@ export async function exchange(
     else bytes = await bytesOf(upTo(bodyLimit, content, 'body too large'));
     return new Answer({ method, url: shown, status }, headers, bytes);
   } finally {
-    // Who refuses a download by its headers reads nothing of it.
+    // A reader that refuses a download by its headers leaves the body unread.
     unread?.destroy();
     cancelAlarm();
     signal.removeEventListener('abort', stop);
@@ -98,7 +98,7 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
       },
       onResponseData(controller, chunk) {
         left -= chunk.length;
-        // Nor at the last byte: no header says that an answer of HTTP/1.0 ends its connection.
+        // Not at the last byte either: no header says that an answer of HTTP/1.0 ends its connection.
         if (body?.push(chunk) === false && mayPause && left !== 0) controller.pause();
       },
       onResponseEnd: () => body?.push(null),

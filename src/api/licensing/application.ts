@@ -4,7 +4,7 @@ import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
 import { likenessOfApp } from './likeness.ts';
 
-/** @throws Failure auth where each license of a whole list has another code; an empty one proves nothing */
+/** Reads a list. @throws Failure auth where it is complete, and each of its licenses has another code */
 export async function refuseOtherApplication(api: LicensingApi, app_code: number, remote_user?: string): Promise<void> {
   try {
     for await (const license of listOfApplication(api, { remote_user }, app_code))

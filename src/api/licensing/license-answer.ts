@@ -42,7 +42,7 @@ export function isNothing({ text, body }: Answer): boolean {
   return typeof body === 'object' && Object.keys(body).length === 0;
 }
 
-/** Throws what a refusal means; `missing` is what a 404 of a single thing says. */
+/** Throws the failure of a refusal; `missing` is the message for a 404 of a single thing. */
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
@@ -109,7 +109,7 @@ export function refuseOther(
   }
 }
 
-/** Errors have no specified shape: `detail`, lists by field, or the text itself. A key is no part of them. */
+/** The words of an error, which has no specified shape: `detail`, lists by field, or the text. Keys are left out. */
 function explain({ body, text }: Answer): string {
   const said = withoutKeys(body);
   const words = (value: unknown): string => (Array.isArray(value) ? value.map(wordOf).join(' ') : wordOf(value));
@@ -124,7 +124,7 @@ function explain({ body, text }: Answer): string {
   return typeof said === 'string' ? said : wordsOf(text.slice(0, 20_000)) || 'no reason given';
 }
 
-/** A list of licenses as their number, and keys by the names of their fields; a sentence is no key. */
+/** Replaces a list of licenses by its length, and keys by a placeholder; a value with blanks is not a key. */
 function withoutKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.some(isRow) ? quantity(value.length, 'license') : value.map(withoutKeys);
   if (!isObject(value)) return value;
@@ -137,7 +137,7 @@ function withoutKeys(value: unknown): unknown {
   );
 }
 
-/** Whether it is a license, and not what is wrong with the fields of one. */
+/** Whether the value is a license, and not a set of errors by the names of its fields. */
 function isRow(value: unknown): boolean {
   if (!isObject(value) || typeof value['remote_user'] !== 'string') return false;
   return ['size_allowance', 'app_code'].some((name) => /^\d+$/.test(String(value[name])));
@@ -158,7 +158,7 @@ export function unreadable(answer: Answer, what: string): Failure {
   });
 }
 
-/** What is asked for: beside rows the words of an error count always, beside a license they do not. */
+/** What was requested: beside the rows of a list an error always counts, beside a license it does not. */
 type AnswerSubject = 'list' | 'license' | 'first activation';
 
 const statusFields = ['status', 'result'] as const;

@@ -22,17 +22,17 @@ export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore'> {
   /** Licenses that no page before showed. */
   readonly rows: readonly License[];
   readonly place: number;
-  /** How many rows came so far, repeated ones too. */
+  /** How many rows were received so far, repeated ones included. */
   readonly received: number;
   readonly hasNext: boolean;
-  /** On the last page: by a total that equals its rows, or by pages that are full but for the last. */
+  /** Whether a list that ends here is complete: its total equals its rows, or all pages before are full. */
   readonly isWhole: boolean;
 }
 
-/** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
+/** The most rows and bytes of a list: a server that never ends its list would fill the memory. */
 const usualLimits = { rows: 2_000_000, bytes: 1024 ** 3 };
 
-/** Of a `next` only the query is used, on our own URL. */
+/** The base to parse a `next` against; only its query is used, on our own URL. */
 const anyOrigin = 'http://page.invalid';
 
 /**
@@ -127,9 +127,9 @@ class ListSize {
   }
 }
 
-/** Notices a license that is shown on two pages: the sign that they moved while they were read. */
+/** Notices a license that is shown on two pages, a sign that the pages moved while they were read. */
 class ShownLicenses {
-  /** By the fingerprint of a license the page of this reading that showed it first. */
+  /** The page of this reading that first showed each license, by the fingerprint of the license. */
   #pages = new Map<number, number>();
   #earlier: ReadonlyMap<number, number> = new Map();
   repeats = 0;
@@ -150,7 +150,7 @@ class ShownLicenses {
   }
 }
 
-/** Exact text, where a row has the field (docs/apis.md, Licensing answers). */
+/** Compares fields as exact text; a row that lacks one matches (docs/apis.md, Licensing answers). */
 export function matches(license: License, { remote_user, app_code }: LicenseFilter): boolean {
   const user = textOf(license, 'remote_user');
   // What is neither text nor number names nobody: leaving the row out as somebody else's would hide it.

@@ -19,18 +19,18 @@ export interface AnsweredCreation {
   readonly redirect?: string;
 }
 
-/** No answer, one of something else than the API, or an error inside a 2xx: a list settles it. */
+/** No answer, one that is not from the API, or an error inside a 2xx: a list shows whether the license was created. */
 interface UnansweredCreation {
   readonly state: 'unanswered';
-  /** What to throw where no list settles it: kind `unknown`. */
+  /** The failure, of kind `unknown`, to throw where no list settles the request. */
   readonly failure: Failure;
 }
 
-/** What an answer to a POST says. @throws Failure for a refusal: then nothing was created */
+/** Judges the answer to a POST. @throws Failure for a refusal: then nothing was created */
 export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
   if (isRedirect(answer)) return redirection(answer);
   refuse(answer);
-  // A text that is neither a page nor cut JSON: the server says in its own words that it did it.
+  // A text that is neither a page nor cut JSON says in the server's own words that the license was created.
   const isPlainText = !/^\s*[<{["]|<\/?[a-z!][^>]*>/i.test(answer.text);
   if (answer.body === undefined && !isNothing(answer) && !isPlainText) {
     const { message, details } = foreignBody(answer, 'the licensing API');
@@ -62,7 +62,7 @@ function redirection(answer: Answer): Creation {
   return { state: 'answered', status, license: undefined, license_is: 'without a key', redirect: failure.message };
 }
 
-/** Servers redirect after a write that they carried out, too. */
+/** The failure of a redirected write is `unknown`: servers redirect after a write that they have processed, too. */
 function redirected(answer: Answer): Failure {
   const { message, details } = redirectFailure(answer);
   return uncertain(message, details);
@@ -85,7 +85,7 @@ function uncertain(message: string, details: Failure['details'] = {}): Failure {
   return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }
 
-/** The license that a request is about: its code, what a list or a look showed before, and what is asked for. */
+/** The change of a license: its code, the license as a list or a GET showed it before, and the requested values. */
 export interface Edit {
   readonly code: string;
   readonly fields: EditedFields;
@@ -131,7 +131,7 @@ export async function editedFrom(
   const failure = error ?? uncertain(`the server answered the change with ${what}`, { http: answer.http });
   const read = await view().catch((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause;
-    // Another Failure than the interruption's own, which says that the change was not sent.
+    // A new Failure, since the interruption's own would say that the change was not sent.
     const { kind } = cause.isInterruption ? cause : failure;
     throw failure.as(kind, `${failure.message}; the license could not be read back: ${cause.message}`);
   });
@@ -147,7 +147,7 @@ function missingIn(license: License, { fields }: Edit): readonly string[] {
   return licenseNames.filter((name) => fields[name] !== undefined && textOf(license, name) === undefined);
 }
 
-/** The key of the path, where the response has none, or a part of it. */
+/** Fills in the key of the request where the response has none, or a masked one. */
 function withCode({ key, fields }: License, { code }: Edit): License {
   if (key !== undefined && !isMasked(key)) return { key, fields };
   const whole = Object.entries(fields).map(([name, value]) => [name, value === key ? code : value] as const);

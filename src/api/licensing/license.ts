@@ -13,7 +13,7 @@ import { namesIn } from '../../core/table-names.ts';
 export interface License {
   /** Undefined where no field has a name of a key. */
   readonly key: string | undefined;
-  /** As the server sent them. */
+  /** All fields as the server sent them. */
   readonly fields: JsonObject;
 }
 
@@ -24,7 +24,7 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Signs in place of characters of a key or a name. */
+/** Signs that servers show in place of characters of a key or a name. */
 const hiding = /[*•…·]/;
 
 export function isMasked(text: string): boolean {
@@ -108,7 +108,7 @@ export function licenseFrom(object: JsonObject, key_field: string | undefined): 
   return { key: keyIn(inner, key_field), fields: { ...inner, ...apart(beside, inner) } };
 }
 
-/** Fields of a server whose names others have not taken; one that they have is kept as `server_NAME`. */
+/** Renames the server's fields whose names `others` has already to `server_NAME`. */
 export function apart(fields: JsonObject, others: JsonObject): JsonObject {
   const isFree = (name: string): boolean => !Object.hasOwn(others, name);
   const free = (name: string): string => (isFree(name) && !Object.hasOwn(fields, name) ? name : free(`server_${name}`));

@@ -39,18 +39,18 @@ export function licensingApi(open: Opening, random: () => number) {
     /** A name that no user has, and whose response shows what the filter does. */
     nobody: () => `chatelaine-control-${Math.floor(random() * 2 ** 52).toString(36)}`,
 
-    /** @throws Failure not_found; rejected where it is answered with another license than that `before`, twice */
+    /** GET of a license. @throws Failure not_found; rejected where the answer is twice another license than `before` */
     view: (code: string, before?: License) => withoutCode(code, () => viewTwice(open, code, before)),
 
     /** PATCH, or PUT of all fields. @throws Failure not_found; rejected where the license differs afterwards */
     update: (asked: Edit) => withoutCode(asked.code, () => edit(open, asked)),
 
-    /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
+    /** The earliest license that activated the sensor, if any. @throws Failure not_found where an HTML page answers */
     firstActivation: (asked: AskedSensor) => firstActivation(open, asked),
   };
 }
 
-/** The fields of the table alone: a row of a roster may have other columns. */
+/** The call of a write, with the fields of the table alone: a row of a roster may have other columns. */
 function written(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFields, before?: BeforeAttempt) {
   const json: Readonly<Record<string, unknown>> = Object.fromEntries(licenseNames.map((name) => [name, fields[name]]));
   return { method, path: url, json, repeat: 'if unprocessed', outlasts: 'interruption', before } as const;
@@ -81,7 +81,7 @@ async function view(open: Opening, code: string): Promise<License> {
   return licenseOf(answer, connection);
 }
 
-/** Again where the answer is about another license: a cache may have mixed them up. */
+/** Views a license, and once more where the answer is about another one: a cache may have mixed them up. */
 async function viewTwice(open: Opening, code: string, before?: License): Promise<License> {
   let signs: string[] = [];
   for (let attempt = 1; attempt <= 2; attempt += 1) {
@@ -124,7 +124,7 @@ function ofOthers({ remote_user = '' }: LicenseFilter): Failure {
 /** A shorter text is no license code that a server would give, and may be a part of any word. */
 const minCodeChars = 6;
 
-/** Servers repeat the code in their own words, and errors are in logs and summaries. */
+/** Hides the code in failures: servers repeat it in their words, and errors are kept in logs and summaries. */
 async function withoutCode<T>(code: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

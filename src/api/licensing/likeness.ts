@@ -2,8 +2,8 @@ import { foldName } from '../../core/fold-name.ts';
 import { type License, textOf } from './license.ts';
 
 /**
- * How a listed license relates to the asked application, which is also that of a row without one. `near`: it is no
- * integer.
+ * How a listed license relates to the requested application; a row without an application counts as of this one.
+ * `near`: the application of the row is not an integer.
  */
 export function likenessOfApp(license: License, app_code: number | undefined): 'exact' | 'near' | 'other' {
   const value = license.fields['app_code'];
@@ -16,7 +16,7 @@ export function likenessOfApp(license: License, app_code: number | undefined): '
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-/** A server may have stored the asked name so: in another spelling, cut, or without its domain. */
+/** Tells whether a server may have stored the requested name as `name`: respelled, cut, or without its domain. */
 export function isStoredFor(name: string, asked: string): boolean {
   const stored = foldName(name);
   const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
@@ -29,7 +29,7 @@ export function formsOf(name: string): readonly string[] {
   return [lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)];
 }
 
-/** Those of a server that was seen to keep the letters of such names: it does not change all to the other case. */
+/** The forms that are left for a server that was seen to store the names `kept` unchanged: it keeps their case. */
 export function formsBeside(kept: string, name: string): readonly string[] {
   const lower = /\p{Lu}/u.test(kept) ? [] : [name.toLowerCase()];
   return /\p{Ll}/u.test(kept) ? lower : [...lower, name.toUpperCase()];
@@ -40,7 +40,7 @@ export function partsOf(name: string): readonly string[] {
   return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
 }
 
-/** Whether a filter that finds parts of names would bring it. */
+/** Whether a filter that finds parts of names would return this longer name. */
 export function isLonger(name: string, part: string): boolean {
   return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
 }

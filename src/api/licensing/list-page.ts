@@ -1,4 +1,4 @@
-/** A page of a list of licenses: which array has the rows, and what it says of the pages after it. */
+/** Reads a page of a list of licenses: which array has the rows, and what the page says of the pages after it. */
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { type Answer, foreignBody, incompleteAfter, isPage } from '../http/answer.ts';
@@ -45,7 +45,7 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
     refuse(answer);
     return listIn(answer)?.rows ?? rowsAt(await learn(query), answer);
   };
-  /** @throws Failure of the first page unchanged; of a later one incomplete, but an interruption */
+  /** Reads one page. @throws Failure; for a later page incomplete, unless it is an interruption */
   return async (query, pagesBefore) => {
     try {
       const answer = await request(query);
@@ -96,7 +96,7 @@ function nullIn({ body }: Answer): RowArray | undefined {
   return path && others.length === 0 ? { path, rows: [] } : undefined;
 }
 
-/** The rows of a filtered response whose array is missing: none, unless it has others. */
+/** The rows of a filtered response without an array at that path: none. @throws Failure where it has rows elsewhere */
 function rowsAt(path: RowPath, answer: Answer): readonly unknown[] {
   const value = path.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), answer.body);
   const isNothing = Array.isArray(value) ? value.length === 0 : (value ?? undefined) === undefined;
@@ -111,7 +111,7 @@ function arraysIn(body: unknown): RowArray[] {
   });
 }
 
-/** What an object has under one name or two, but not what speaks of paging. */
+/** The values of an object under one name or two, without members that are about paging. */
 function valuesIn(body: unknown): (readonly [RowPath, unknown])[] {
   if (!isObject(body)) return [];
   return Object.entries(body)

@@ -10,7 +10,7 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
-  /** The sign is a flag, a number or a path, and not a text that may be in every response. */
+  /** The sign of more rows is a flag, a number or a path, and not a text that may be in every response. */
   readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
@@ -95,7 +95,7 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
   return [...linked, ...others];
 }
 
-/** Such a member speaks of paging, and holds no rows. */
+/** Recognizes a member that is about paging, and so holds no rows. */
 export function isOfPaging(name: string): boolean {
   return placeName.test(plainName(name));
 }
@@ -110,7 +110,7 @@ function rangeTotal(header: Answer['headers'][string]): number | undefined {
   return total === undefined ? undefined : Number(total);
 }
 
-/** A link to nowhere says nothing, nor does a number of none. */
+/** Recognizes a sign of more rows; an empty link and the number 0 are none. */
 function isSign(value: unknown): boolean {
   const link = isObject(value) ? hrefOf(value) : undefined;
   return link === undefined ? isSaid(value) && value !== 0 : isSign(link);
@@ -120,7 +120,7 @@ function hrefOf(link: JsonObject): unknown {
   return ['href', 'url', 'uri'].map((name) => link[name]).find((value) => value !== undefined);
 }
 
-/** A text with neither a query nor a path is a token, which we cannot send back. */
+/** The URL of a next page. A text that is not a URL is a token, which we cannot send back. */
 function urlOf(value: unknown): string | undefined {
   const url = isObject(value) ? hrefOf(value) : value;
   return typeof url === 'string' && URL.canParse(url, 'http://page.invalid') ? url : undefined;
