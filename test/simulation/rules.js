@@ -40,12 +40,14 @@ export const rules = [
     ['a zombie is gone', ' || /[ZX]/.test(state)', ''],
     ['a later process with the same id is another one', 'startIn(line) !== owner.start || ', ''],
     ['an owner of an earlier boot is gone', "isEarlier && isHere ? 'gone' : 'unseen'", "'unseen'"],
+    ['the mark of the computer is synced', '  await syncFolder(folder);\n  return mark;', '  return mark;'],
+  ]),
+  ...inFile('ensure 3', 'store/disk/owner.ts', [
     [
       'a computer that cannot be marked for now is no computer without a mark',
       'if (!isUnsafe && !isLasting(cause)) throw',
       'if (false) throw',
     ],
-    ['the mark of the computer is synced', '  await syncFolder(folder);\n  return mark;', '  return mark;'],
   ]),
   ...inFile('ensure', 'store/disk/private.ts', [
     ['a new folder is synced into its parent', '  await syncFolder(parent);', ''],
@@ -302,7 +304,6 @@ export const rules = [
     ['after a failure a purge waits as long as a retry', 'sleep(backoff(', 'sleep(30_000 + backoff('],
   ]),
   ...inFile('purge', 'jobs/topic/purge-requests.ts', [
-    ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
     [
       'messages that are gone are asked for by their ids',
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',
@@ -317,11 +318,6 @@ export const rules = [
       '0',
     ],
     ['a look is three times as deep as what went', '3 * Math.max(gone, look.mostGone)', 'gone'],
-    [
-      'after a call that went deeper than its look the whole topic is read',
-      'return look.from === -Infinity ||',
-      'return true ||',
-    ],
     [
       'only an answered call deletes',
       'call && isAnswered(call.end) && !call.isAfterBroken',
@@ -361,7 +357,7 @@ export const rules = [
     ],
     ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],
   ]),
-  ...inFile('purge', 'jobs/messages/messages-by-ids.ts', [
+  ...inFile('purge 0', 'jobs/messages/messages-by-ids.ts', [
     ['private channels are asked too', 'if (open.delete(message.id)) take(', 'if (message.id < 0) take('],
   ]),
   ...inFile('purge 5', 'jobs/topic/purge-topic.ts', [
