@@ -1,7 +1,7 @@
 import { Failure, usage } from '../core/failure.ts';
 import { guard, readerGone, streamSink } from '../output/sink.ts';
 import { checkRules } from '../schema/usage-rules.ts';
-import { globalOptions, refuseSlips } from '../commands/environment.ts';
+import { globalOptions, refuseTypos } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
 import { completing, openMessages, openRedactor, redact } from './messages.ts';
@@ -62,7 +62,7 @@ async function perform(
     const values = readValues(command, words, typed);
     checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
     // doctor names them.
-    if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
+    if (command.name !== 'doctor') refuseTypos(host.system.env, messages.warn);
     // Help needs nothing of what runs a command.
     const { runCommand } = await import('./run.ts');
     const again: RunParts['again'] = (changed, words) =>

@@ -21,15 +21,15 @@ type Command<A extends Fields, O extends Fields, R> = Pick<
   readonly show?: Show<Row<R>>;
 } & ({ readonly run: Run<A, O, R> } | { readonly rows: Run<A, O, R> });
 
-/** A command with its types erased: what the table of commands and the program deal with. */
+/** A command with its types erased, as the table of commands and the program use it. */
 export interface AnyCommand extends CommandSurface {
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
 }
 
-/** The value of a command's module: name and summary are in the table of commands. */
+/** The value that a command's module exports; the table of commands adds its name and summary. */
 export type NamelessCommand = Omit<AnyCommand, 'name' | 'summary'>;
 
-/** A command is a value; this function exists for inference. */
+/** Infers the types of a command's values and rows where it is written, and erases them for the table. */
 export function command<const A extends Fields, const O extends Fields, R>(given: Command<A, O, R>): NamelessCommand {
   const isList = 'rows' in given;
   return { ...given, isList, run: isList ? given.rows : given.run } as unknown as NamelessCommand;

@@ -65,5 +65,5 @@ function rulesOf({ flag: _flag, short: _short, rare, ...rules }: Field): object 
   return { ...Object.fromEntries(variables), ...(rare !== undefined && { rare: true }) };
 }
 
-/** Rules that are not of an option's values. */
+/** Keys of a field that say nothing about an option's values, and are not listed. */
 const ofProfiles: ReadonlySet<string> = new Set(['read', 'environment', 'alone', 'header', 'see']);

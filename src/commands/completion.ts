@@ -2,8 +2,8 @@ import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
 
 /**
- * One script for each shell. On TAB it asks `chatelaine __complete`: the first line says what the word can be (words,
- * files, folders), the others are the words. Nothing typed is expanded or run.
+ * One script for each shell. On TAB it runs `chatelaine __complete`: the first line says what the word can be (words,
+ * files, folders), the other lines are the words. Nothing that the user typed is expanded or run.
  */
 const completionScripts = {
   bash: `# Completion of chatelaine for bash, with and without the package bash-completion.
@@ -71,8 +71,8 @@ complete -c chatelaine -e
 complete -c chatelaine -f -k -a '(__chatelaine_complete)'
 `,
 
-  // Windows PowerShell 5 leaves out empty arguments, so a sign precedes the word at the cursor. Without offers it
-  // offers files.
+  // Windows PowerShell 5 drops empty arguments, so `=` precedes the word at the cursor. Where the script offers
+  // nothing, PowerShell offers files.
   powershell: `# Completion of chatelaine for PowerShell.
 Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
     param($word, $line, $cursor)

@@ -28,9 +28,9 @@ import type { CommandSurface } from './surface.ts';
 export interface Context extends Invocation, Services, Accounts, Keys, Terminal, Disk, Ledgers, Time {}
 
 export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
-  /** A format of every command, or one that this command offers. */
+  /** A format that every command has, or one that only this command offers. */
   readonly output?: Format | undefined;
-  /** Those that the command line has, and not the environment. */
+  /** The names of the options that were given on the command line, not only in the environment. */
   readonly typed: ReadonlySet<string>;
 }
 
@@ -39,12 +39,12 @@ export interface Invocation {
   readonly options: GlobalValues;
   /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
   readonly signal: AbortSignal;
-  /** The line that was typed, for a hint, with other options (undefined: without) and words where they are given. */
+  /** The command line for a hint: as typed, with these options replaced (undefined: removed) and these words. */
   again(options?: Readonly<Record<string, string | number | true | undefined>>, words?: readonly string[]): string;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
   readonly program: {
-    /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
+    /** Makes V8 collect garbage earlier: it lets the heap grow fourfold while its collector gets no core. */
     saveMemory(): void;
     surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
   };
@@ -59,14 +59,14 @@ export interface Services {
     /** Calls with a credential that is not stored (yet). */
     licensingAs(credential: LicensingCredential): LicensingApi;
     chatAs(credential: ChatCredential): ChatApi;
-    /** How to send what a person writes to a service. */
+    /** Sends the requests that a user writes by hand with `chatelaine api`. */
     send(service: Service): Promise<Send>;
-    /** Limits of requests from here on, where the options do not give them. */
+    /** Sets the limits of all further requests, where no option gives them. */
     presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
   };
 }
 
-/** `app_code` picks the stored application of that code, `row_app_code` that of a row of a roster. */
+/** Selects a stored application: `app_code` is that of an option, `row_app_code` that of a row of a roster. */
 type AppChoice = Pick<LicensingChoice, 'app_code' | 'row_app_code'>;
 
 /** Which credentials there are, and which one is in use. */
@@ -74,14 +74,14 @@ export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
   readonly accounts: {
-    /** Host and profile of each account in use of whose kind several are stored: questions and results name them. */
+    /** Host and profile of each account in use, if several of its kind are stored; questions and results name them. */
     places(): readonly string[];
     environmentKinds(): readonly Kind[];
     unknownVariables(): ReturnType<typeof unknownVariables>;
     licensingApps(): Promise<readonly StoredApp[]>;
     profiles(): Profiles;
     credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
-    /** A server in records and locks: its origin; the embedded sandbox has one name, whatever its port. */
+    /** The server's name in records and locks: its origin, or one name for the embedded sandbox, whatever its port. */
     identityOf(account: Pick<LicensingCredential, 'base_url'> | Pick<ChatCredential, 'site'>): string;
   };
 }
@@ -101,23 +101,23 @@ export interface Keys {
     headers(file: string): Promise<Secrets['headers']>;
   };
   readonly secrets: {
-    /** Makes a secret of a text: from here on it is removed from everything that is shown. */
+    /** Turns a text into a secret, which from now on is removed from everything that is shown. */
     hide(text: string): Secret;
-    /** The words of a server for stdout, without any secret that this run knows. */
+    /** Removes every secret that this run knows from a server's text, for stdout. */
     clean(text: string): string;
   };
 }
 
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal extends WorkMessages {
-  /** A question of yes or no. @throws Failure cancelled on no, usage alone */
+  /** Asks a question of yes or no. @throws Failure cancelled on no, usage where nobody can be asked */
   confirm(question: string): Promise<void>;
   readonly terminal: {
     canAsk(): boolean;
     isShown(): boolean;
-    /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
+    /** Reads a line of text from the terminal. @throws Failure usage where nobody can be asked */
     ask(question: string): Promise<string>;
-    /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
+    /** Reads a text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
     secret(question: string): Promise<Secret>;
   };
 }
@@ -128,15 +128,15 @@ export interface Disk {
     /** The text of a file, or its bytes; `-` is standard input. @throws Failure usage */
     read(file: string): Promise<string>;
     readBytes(file: string): Promise<Buffer>;
-    /** The archive in that folder, or a new one, held by this process alone. */
+    /** Opens the archive in that folder, or a new one, and locks it for this process. */
     archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
     /** `hold`: the file of CHATELAINE_HOLD. */
     files(): { readonly config: string; readonly state: string; readonly hold: string | undefined };
-    /** @throws Failure config where the folder of state can neither be made nor written; nothing is made */
+    /** Creates nothing. @throws Failure config where the state folder can be neither created nor written */
     refuseUnwritableState(): Promise<void>;
   };
   readonly record: RunHistory & {
-    /** Called once the result is written; if it fails, the run fails. */
+    /** Has `finish` called once the result is written; if it fails, the run fails. */
     untilWritten(finish: () => Promise<void>): void;
   };
 }
@@ -159,7 +159,7 @@ export interface Time {
 export interface SandboxControl {
   /** Yields the address once it listens, and serves until the signal aborts. */
   serve(options: Values<typeof serveOptions>): AsyncGenerator<SandboxAddress>;
-  /** Forgets everything but the sample data; the file that held it. */
+  /** Restores the sample data, and returns the file that held the changes. */
   reset(): Promise<string>;
   file(): string;
 }

@@ -39,7 +39,7 @@ export default command({
   },
 });
 
-/** What is printed of a check, without any secret. */
+/** The row of a check, without any secret. */
 function rowOf({ failure: _, subject, detail, advice, ...check }: Check, { secrets: { clean } }: Keys) {
   return { ...check, subject: clean(subject), detail: clean(detail), advice: advice && clean(advice) };
 }
@@ -50,7 +50,7 @@ type DoctorParts = Invocation & Services & Accounts & Keys & Time & Disk & Ledge
 
 async function* examine(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
   const { config, state } = context.disk.files();
-  // A credential of the environment takes the place of the configuration.
+  // With a credential in the environment, a configuration that cannot be read is only a note.
   const isNeeded = names.length > 0 || !unless(Failure, context.accounts.environmentKinds)?.length;
   const stored = yield* attempt(
     'configuration',
@@ -102,7 +102,7 @@ async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {
 
 interface Check {
   readonly check: string;
-  /** The profile, file or host that it is about. */
+  /** The profile, file or host that was checked. */
   readonly subject: string;
   readonly status: 'ok' | 'note' | 'problem';
   readonly detail: string;
@@ -110,23 +110,23 @@ interface Check {
   readonly failure?: Failure;
 }
 
-/** Yields the outcome, or nothing where `tell` has no words for it. @throws Failure of an interruption */
+/** Does a check and yields its row, or none where `describe` returns undefined. @throws Failure of an interruption */
 async function* attempt<T>(
   check: string,
   subject: string,
   work: () => Promise<T>,
-  tell: (found: T) => string | undefined,
+  describe: (found: T) => string | undefined,
   failed: 'problem' | 'note' = 'problem',
 ): AsyncGenerator<Check, T | undefined> {
   try {
     const found = await work();
-    const detail = tell(found);
+    const detail = describe(found);
     if (detail !== undefined) yield report(check, subject, 'ok', detail);
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    const found = report(check, subject, failed, cause.message, cause.details.hint);
-    yield failed === 'problem' ? { ...found, failure: cause } : found;
+    const row = report(check, subject, failed, cause.message, cause.details.hint);
+    yield failed === 'problem' ? { ...row, failure: cause } : row;
     return undefined;
   }
 }

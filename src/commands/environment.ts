@@ -2,7 +2,7 @@ import { showsMessages } from '../output/columns.ts';
 import { generalFormats, type Format } from '../output/formats.ts';
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
-import { slipsBetween } from '../schema/nearest.ts';
+import { editDistance } from '../schema/nearest.ts';
 import { headerVariable, variablesOf } from '../schema/profile.ts';
 import {
   alternatives,
@@ -17,8 +17,8 @@ import {
 import type { CommandSurface } from './surface.ts';
 
 /**
- * Options of every command (docs/internals/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the
- * same.
+ * Options of every command (docs/internals/architecture.md, Output). Each has a twin, a variable CHATELAINE_… that
+ * does the same.
  */
 export const globalOptions = {
   output: {
@@ -91,7 +91,7 @@ export const defaultRetries = 5;
 
 export type GlobalOption = keyof typeof globalOptions;
 
-/** Formats of a command beside those of every command. */
+/** The formats that a command offers besides those of every command. */
 export function ownFormats({ dryRun = [], show }: Pick<CommandSurface, 'dryRun' | 'show'>): readonly Format[] {
   return [
     ...(showsMessages(show) ? (['text'] as const) : []),
@@ -104,13 +104,13 @@ export function twinOf(name: string): string {
   return `CHATELAINE_${name.toUpperCase()}`;
 }
 
-/** The variable of an option, and of a switch that can be taken back its other one; a question of one run has none. */
+/** An option's variable, and CHATELAINE_NO_… of a switch with --no-…; --yes has none: it answers for one run. */
 export function twinsOf(name: string, field: Field): readonly string[] {
   if (name === 'yes') return [];
   return [twinOf(name), ...(field.kind === 'boolean' && field.negatable ? [twinOf(`no_${name}`)] : [])];
 }
 
-/** Our variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
+/** All other variables of ours, which belong to no option and no credential; the manual lists them. */
 export const variables = {
   CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
   CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
@@ -123,7 +123,7 @@ export const variables = {
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
 } as const;
 
-/** True if a guard of a whole job is set. @throws Failure config for another value */
+/** True if a variable that protects a whole job is set. @throws Failure config for another value */
 export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATELAINE_READ_ONLY'): boolean {
   const text = env[name] ?? '';
   if (/^(1|true|yes)$/i.test(text)) return true;
@@ -131,20 +131,20 @@ export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATEL
   throw new Failure('config', `${name}: '${text}' is neither true nor false`, { hint: 'Set it to true, or unset it.' });
 }
 
-/** Names of the environment that look like ours and are none, each with the one that it may be a typo of. */
+/** Unknown variables that begin with CHATELAINE_, each with the one that it may be a typo of. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant?: string }[] {
   const twins = Object.entries<Field>(globalOptions).flatMap(([name, field]) => twinsOf(name, field));
   const credentials = [...Object.keys(variablesOf('licensing')), ...Object.keys(variablesOf('chat'))];
   const ours = [...twins, ...Object.keys(variables), ...credentials];
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith('CHATELAINE_') || ours.includes(name)) return [];
-    const meant = ours.find((one) => slipsBetween(name, one) === 1);
+    const meant = ours.find((one) => editDistance(name, one) === 1);
     return [{ name, ...(meant !== undefined && { meant }) }];
   });
 }
 
-/** Warns of typos in names. @throws Failure config where the name is of a guard or a credential */
-export function refuseSlips(env: Environment, warn: (text: string) => void): void {
+/** Warns of typos in variables. @throws Failure config for a typo in a guard or a credential */
+export function refuseTypos(env: Environment, warn: (text: string) => void): void {
   for (const { name, meant } of unknownVariables(env)) {
     if (meant === undefined) continue;
     const text = `${name} is not a variable of chatelaine; did you mean ${meant}?`;

@@ -13,15 +13,15 @@ export const historyOptions = {
 interface PastAct extends EntryStamp {
   readonly app_code?: number | undefined;
   readonly email?: string | undefined;
-  /** When it ended, where that is another time. */
+  /** When the act ended, if that is not `time`. */
   readonly last?: string;
 }
 
 /**
- * Whether an act is one that the options ask for; a profile that was forgotten since is known by its acts.
+ * The test for acts that the options select. The acts themselves show that a forgotten profile once existed.
  * @throws Failure of an option, or of a profile that is neither stored nor in the history
  */
-export async function readAsked(
+export async function readActFilter(
   { run, ...times }: Partial<Values<typeof historyOptions>>,
   kind: Kind,
   acts: readonly PastAct[],

@@ -24,7 +24,7 @@ export const rosterOptions = {
   where: { ...textField('COLUMN=VALUE', 'Only rows with VALUE in COLUMN'), many: true },
 } as const satisfies Fields;
 
-/** Where the sheet is an option, --from FILE, its reading belongs to it. */
+/** Where --from names the sheet, the options for reading it need --from. */
 export const sheetRules: readonly UsageRule[] = namesIn(rosterOptions).map((option) => ({ option, needs: ['from'] }));
 
 export const keepOptions = {
@@ -45,7 +45,7 @@ export type RosterValues = Values<typeof rosterOptions>;
 
 export type RosterParts = Disk & Terminal;
 
-/** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */
+/** A roster file to read. `keepBeside`: the result's columns, if other columns are kept. @throws Failure usage */
 export async function rosterSource(
   file: string,
   { input_format, column, sheet, header_line, where }: RosterValues,
@@ -69,7 +69,7 @@ export async function readSheet<const T extends Fields, R extends Values<T>>(
   return (await import('../store/roster/read-roster.ts')).readRoster(source, rules);
 }
 
-/** One API for each application: on the key of the run if that has its code, else on the one that is stored for it. */
+/** One API object per application: with the run's key if that has its code, else with the key stored for the code. */
 export function apiOfEachApp(context: Services, typed: number | undefined) {
   const apis = new Map<number | undefined, LicensingApi>();
   return (app_code: number | undefined) => {

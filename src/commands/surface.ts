@@ -10,7 +10,7 @@ export interface CommandSurface {
   readonly summary: string;
   /** More for the manual: paragraphs. */
   readonly about?: readonly string[];
-  /** A few lines of a file that it reads. */
+  /** A few lines of a file that the command reads. */
   readonly input?: { readonly title: string; readonly lines: readonly string[] };
   readonly args?: Fields;
   readonly options?: Fields;
@@ -18,13 +18,13 @@ export interface CommandSurface {
   readonly rules?: readonly UsageRule[];
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
-  /** A dry run shows the requests that are not sent (with -o curl as lines), or rows of its own; absent: none. */
+  /** A dry run shows the requests that are not sent (with -o curl as lines), or its own rows; absent: no dry run. */
   readonly dryRun?: readonly ('requests' | 'rows')[];
-  /** It has `rows`: a list, one after another or together. */
+  /** True for a command with `rows`: its result is a list, which comes row by row or at once. */
   readonly isList: boolean;
-  /** `run` gives `one` row, shown at once; pieces of `text`, printed unchanged; or `json text`, which --jq filters. */
+  /** `run` yields `one` row, shown at once; pieces of `text`, printed unchanged; or `json text`, which --jq filters. */
   readonly result?: 'one' | 'one or rows' | 'text' | 'json text';
-  /** Names that rows may have beside the columns. With them it is the closed list of `--fields` and `--sort`. */
+  /** Fields that rows may have besides the columns; --fields and --sort accept these and the columns, and no others. */
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
 }

@@ -6,10 +6,10 @@ import type { Terminal, Time } from './context.ts';
 
 export type TimeParts = Time & Terminal;
 
-/** Up to here the clocks of two machines are taken to agree. */
+/** Clocks that differ by no more than this count as equal. */
 const mostSkew: Milliseconds = 300_000;
 
-/** The lead of this machine's clock over the servers'; 0 up to `most`, and where no response told the time. */
+/** How far this machine's clock is ahead of the servers'; 0 up to `most`, and before a response showed the time. */
 export function skewOf({ now, serverNow }: Time['clock'], most = mostSkew): Milliseconds {
   const skew = now() - (serverNow() ?? now());
   return Math.abs(skew) > most ? skew : 0;
@@ -21,8 +21,8 @@ export function skewText(skew: Milliseconds): string {
 }
 
 /**
- * The time of an option's text, also shown: `thursday` depends on day and time zone. After the first response of a run
- * it counts from the server's clock if that of this machine is wrong (docs/apis.md, Clocks). @throws Failure usage
+ * Reads the time of an option and shows it, since `thursday` depends on day and time zone. After the first response it
+ * counts from the server's clock if this machine's is wrong (docs/apis.md, Clocks). @throws Failure usage
  */
 export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {
   const { clock } = context;
@@ -44,7 +44,7 @@ export function refuseWrongClock(flag: string, { clock }: Time): void {
   });
 }
 
-/** Options of every list of times. */
+/** Options of lists whose rows have a time. */
 export const spanOptions = {
   since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
   until: textField('TIME', 'Only before this time'),
@@ -60,7 +60,7 @@ export function spanOf(typed: TypedSpan, context: TimeParts) {
   return checkedSpan(typed, context, (flag, text) => readTime(flag, text, context));
 }
 
-/** The same by the clock of this machine, and nothing is shown: before anything is sent. @throws Failure usage */
+/** Checks the same by this machine's clock and shows nothing, before anything is sent. @throws Failure usage */
 export function checkSpan(typed: TypedSpan, { clock }: Time) {
   return checkedSpan(typed, { clock }, (flag, text) => labelled(flag, () => parseMoment(text, clock)));
 }
@@ -75,7 +75,7 @@ function checkedSpan({ since, until }: TypedSpan, { clock }: Time, read: (flag: 
   return { since: from, until: to };
 }
 
-/** Topics by their age, in the commands that list and delete them. */
+/** Selects topics by age, in the commands that list and delete them. */
 export const ageOption = {
   older_than: textField(
     'TIME',
@@ -84,15 +84,15 @@ export const ageOption = {
 } as const satisfies Fields;
 
 /**
- * The time of --older-than, also shown: call it after the first response, if the run sends requests. @throws Failure
- * usage
+ * Reads the time of --older-than, and shows it. Call it after the first response, if the run sends requests. @throws
+ * Failure usage
  */
 export function readAge(text: string | undefined, context: TimeParts): Milliseconds | undefined {
   checkAge(text, context);
   return text === undefined ? undefined : readTime('--older-than', text, context);
 }
 
-/** @throws Failure usage for no time, and for two readings: whoever types 3m means months */
+/** @throws Failure usage for what is no time, and for 3m, which most people type for months */
 export function checkAge(text: string | undefined, { clock }: Time): void {
   if (text === undefined) return;
   const minutes = /^(\d+)m$/.exec(text)?.[1];

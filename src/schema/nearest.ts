@@ -35,9 +35,9 @@ export function nearest(wanted: string, known: Iterable<string>, form = bare): s
     const other = form(name);
     const isPart = core.length >= 3 && other !== core && other.includes(core);
     // `Inez` is near to `Ines Okafor`, `reactions` to a view of a reaction.
-    const words = other.split(/[ /]/).map((word) => slipsBetween(core, word));
-    const slips = Math.min(slipsBetween(core, other), ...words.filter((one) => one <= core.length / 4));
-    return { name, distance: isPart ? 1 : slips };
+    const words = other.split(/[ /]/).map((word) => editDistance(core, word));
+    const typos = Math.min(editDistance(core, other), ...words.filter((one) => one <= core.length / 4));
+    return { name, distance: isPart ? 1 : typos };
   })
     .filter(({ distance }) => distance <= furthest)
     .sort((one, other) => one.distance - other.distance)
@@ -55,7 +55,7 @@ function bare(word: string): string {
 }
 
 /** How many letters to add, drop, change or swap with their neighbour (optimal string alignment distance). */
-export function slipsBetween(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest, slipsBetween, suggestion } from '../../src/schema/nearest.ts';
+import { editDistance, nearest, suggestion } from '../../src/schema/nearest.ts';
 
 test.each([
   ['size_allowence', ['size_allowance', 'app_code'], 'Did you mean size_allowance?'],
@@ -55,5 +55,5 @@ test.each([
   ['ab', 'ca', 2],
   ['ca', 'abc', 3],
 ])('from %j to %j are %i slips', (one, other, slips) => {
-  expect([slipsBetween(one, other), slipsBetween(other, one)]).toEqual([slips, slips]);
+  expect([editDistance(one, other), editDistance(other, one)]).toEqual([slips, slips]);
 });

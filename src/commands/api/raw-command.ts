@@ -58,7 +58,7 @@ export const chat = rawCommand('chat', {
   ],
 });
 
-/** The command that sends a typed request of one service: what `about` adds is of that service alone. */
+/** Makes the command that sends any request to one service; `about` says what holds for that service only. */
 function rawCommand(
   service: Service,
   { about, examples }: { readonly about: string; readonly examples: readonly string[] },
@@ -102,7 +102,7 @@ async function rawRequest(
   if (input === undefined) return { method, at, query, body: bodyOf(service, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   const bytes = await readBytes(input);
-  // A form is read for its passwords alone, which are not shown.
+  // The form is parsed only to find its passwords, which are not shown.
   const form = service === 'chat' ? sealPasswords([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
   return { method, at, query, body: inputBody(service, { file: input, bytes }, form) };
 }
@@ -137,7 +137,7 @@ function sealPasswords(texts: readonly (readonly [string, string])[], hide: Keys
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 
-/** Line ends are those of HTTP, as curl and gh print it. */
+/** The status and headers, with the line ends of HTTP, as curl and gh print them. */
 function headOf({ status, headers }: Answer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((text) => `${name}: ${text}\r\n`),

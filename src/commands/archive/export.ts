@@ -38,7 +38,7 @@ import { foldersArgument } from './folder.ts';
 const { channel, topic, sender } = narrowOperators;
 const { since, until } = rangeOptions;
 
-/** The options that take a part of an archive: those of a selection of messages that an archive can tell. */
+/** The options that select a part of an archive: those of messages fetch that need no server to decide. */
 const choiceOptions = {
   channel: { ...channel, help: `${channel.help}; any of several` },
   topic: { ...topic, help: `${topic.help}; any of several` },
@@ -129,7 +129,7 @@ export default command({
   result: 'text',
 });
 
-/** A chosen place is the recorded one, and a message is shown in the place that it was archived in. */
+/** Options match where a recheck last found a message, but the export shows it where it was archived. */
 function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) => void): void {
   const places = archives.flatMap(({ ids, changes }) =>
     [...recordedPlaces(changes)].flatMap(([id, place]) => (hasId(ids, id) ? [place] : [])),
@@ -138,7 +138,7 @@ function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) =>
     warn(`moved on the server since they were archived, shown where they were: ${countPlaces(places)}`);
 }
 
-/** Whether a message is chosen by the values; undefined where all are. @throws Failure usage */
+/** The test for messages that the options select; undefined where they select all. @throws Failure usage */
 async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
@@ -147,7 +147,7 @@ async function readChoice(
 ): Promise<((message: JsonObject) => boolean) | undefined> {
   const people = (typed.sender ?? []).map((text) => (text === 'me' ? account : text));
   const called = people.filter((text) => typeof readName(text) === 'string');
-  // A user is meant by each name and address that a message has, and a channel by each of its names.
+  // A user matches by every name and address in the messages, and a channel by every name that it had.
   const senders = new Map<string, JsonObject>();
   const channels = new Map<unknown, Set<unknown>>();
   if ((typed.channel ?? called).length > 0)

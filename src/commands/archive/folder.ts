@@ -6,7 +6,7 @@ export const folderArgument = { required: true, ...textField('DIR', 'Folder of t
 
 export const foldersArgument = { ...folderArgument, help: 'Folder of the archive, or of several archives' } as const;
 
-/** The option that limits the attached files that are kept; servers accept less than its default. */
+/** Limits the size of each attached file that is kept. Servers accept only files smaller than the default. */
 export const fileSizeOption = {
   max_file_size: {
     ...textField('SIZE', 'With --files: the largest file that is kept, such as 500KB or 2GB (default: 100MB)'),
@@ -28,7 +28,7 @@ export function maxFileBytes(size?: string): number {
   return bytes;
 }
 
-/** The site of an archive and of what is recorded: the embedded sandbox has another port in each run. */
+/** The site as archives and records name it: without the port of the embedded sandbox, which changes each run. */
 export function lastingSite({ sandbox }: GlobalValues, site: string): string {
   return sandbox ? 'http://127.0.0.1' : site;
 }

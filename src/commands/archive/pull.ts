@@ -21,7 +21,7 @@ import { fileSizeOption, folderArgument, lastingSite, maxFileBytes } from './fol
 
 const { channel, topic, sender, dm, search, not, since, until } = selectionOptions;
 
-/** What selects messages: every other operator is written into a narrow. */
+/** The options that select messages; all other operators are given in --narrow. */
 const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOptions.narrow, since, until } as const;
 
 const pullOptions = {
@@ -62,7 +62,7 @@ export default command({
   run(values, context) {
     if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(`'${values.folder}' is not a folder`, 'The folder comes first; name the channel with --channel.');
-    // One for all folders: it asks the server for its level once, and for its users.
+    // All folders share one API object, which requests the server's level and its users only once.
     const chat = context.chat();
     const one = { ...context, chat: () => chat };
     return values.all_channels ? pullAll(values, one) : pullOne(values, one);
@@ -81,7 +81,7 @@ type PullContext = Invocation & Services & Accounts & Terminal & Disk & Time;
 
 type PullValues = Values<typeof pullOptions> & { readonly folder: string };
 
-/** What is found out once, for all folders. */
+/** Facts that are looked up once and used for every folder. */
 interface PullBase {
   readonly puller: Puller;
   readonly facts: AccountFacts;
@@ -112,7 +112,7 @@ function concludeUnkept(files: number, { conclude }: Terminal): void {
   if (files > 0) conclude(`attached files that are not archived without --files: ${files}`);
 }
 
-/** `kitchen: 8 messages, 2 added`. */
+/** A sentence such as `kitchen: 8 messages, 2 added`. */
 function pulledLine({ folder, channel, status, ...counts }: Readonly<Record<string, unknown>>): string {
   const said = Object.entries(counts).filter(([name, count]) => name === 'messages' || Number(count) > 0);
   const words = said.map(([name, count]) => `${Number(count)} ${name.replace('_', ' ')}`);
@@ -120,7 +120,7 @@ function pulledLine({ folder, channel, status, ...counts }: Readonly<Record<stri
   return `${String(channel ?? folder)}: ${[...words, ...ending].join(', ')}`;
 }
 
-/** What is the same for all these folders: before anything is written. @throws Failure config, usage */
+/** Looks up what all folders share, before anything is written. @throws Failure config, usage */
 async function baseOf(folders: readonly string[], values: PullValues, context: PullContext): Promise<PullBase> {
   const { adopt } = values;
   const { site, email: account } = await context.chatAccount();
@@ -137,10 +137,10 @@ async function baseOf(folders: readonly string[], values: PullValues, context: P
   return { puller: { ...puller, adopts: true }, ...base };
 }
 
-/** A pull of cron and one by hand follow one another. */
+/** How long a pull waits for another pull of the same folder, such as cron's, to end. */
 const mostWait = 600_000;
 
-/** `unkept`: attached files of an archive that keeps none. */
+/** Pulls one folder. `unkept`: how many attached files there are, if the archive keeps none. */
 async function pullFolder(values: PullValues, context: PullContext, { puller, facts, search }: PullBase) {
   const { folder, both, raw_content, recheck = false, files, max_file_size, all_channels, adopt: _, ...typed } = values;
   let selection: MessageSelection | undefined;
@@ -178,7 +178,7 @@ async function pullFolder(values: PullValues, context: PullContext, { puller, fa
   }
 }
 
-/** An archive without a range is of everything. */
+/** The selection of an archive; without --since and --until it has messages of every time. */
 function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts) {
   const isRange = values.since !== undefined || values.until !== undefined;
   const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);

@@ -57,10 +57,10 @@ function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: A
   if (kind === 'foreign') return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
-  // Nothing can be pulled while one of these is damaged.
+  // A damaged list blocks every pull, so it has to be restored before anything else.
   const known = problems.find((one) => one.file !== 'purge.ndjson' && (one.kind === 'list' || one.kind === 'lost'));
   if (known) return copyHint(known.file);
   if (partNumberIn(file) !== undefined) return copyHint(file);
-  // Attached files are fetched; of these a plain pull reads only what looks changed.
+  // A pull fetches attached files again, but without --recheck it reads only those that look changed.
   return `Run: ${commandLine('archive pull', [folder], { recheck: problem.startsWith(otherContent) })}`;
 }

@@ -16,17 +16,17 @@ interface KeySource {
   readonly key_command?: string;
 }
 
-/** The argument of commands that look at stored profiles; without one, at all of them. */
+/** The argument of commands that check stored profiles; without names they check all of them. */
 export const profilesArgument = { kind: 'string', many: true, placeholder: 'NAME', suggest: 'profiles' } as const;
 
 export interface Candidate {
   readonly name: string;
-  /** The name, and the kind where that does not say it. */
+  /** The name, followed by the kind where the name does not imply it. */
   readonly subject: string;
   readonly open: () => Promise<LicensingCredential | ChatCredential>;
 }
 
-/** The named profiles, else the credentials in use: of the embedded sandbox, or of the environment and all stored. */
+/** The named profiles; without names those of the sandbox, or of the environment and all stored profiles. */
 export async function candidatesOf(
   names: readonly string[],
   { options, licensingAccount, chatAccount, accounts }: Accounts & Invocation,
@@ -51,7 +51,7 @@ export const keyPlaces = {
   chat: 'The chat key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
 } as const;
 
-/** A new profile's key from where the user keeps it; a key command is run once. @throws Failure usage, config */
+/** Reads the key of a new profile from its source; a key command is run once. @throws Failure usage, config */
 export async function readKey(
   source: KeySource,
   profile: Profile,
@@ -86,7 +86,7 @@ export async function checkCredential(
   for await (const _license of api.list({}, 'part')) return;
 }
 
-/** The name of the profile to store; `--profile` is taken for `--name`. @throws Failure usage for two names */
+/** The name of the profile to store; --profile means the same as --name. @throws Failure usage for two names */
 export function typedName(name: string | undefined, { options }: Invocation): string | undefined {
   const other = options.typed.has('profile') ? options.profile : undefined;
   if (name !== undefined && other !== undefined && name !== other)
@@ -101,11 +101,11 @@ export function hostName(url: string): string {
 type StoreParts = Services & Accounts & Terminal & Invocation;
 
 /**
- * The profile to store, with the stored one's settings that are not typed; an empty text removes a setting. The user
- * must agree to replace another account.
+ * Completes the given fields with those of the stored profile of that name; an empty text removes a setting. Asks
+ * before a profile of another account is replaced.
  * @throws Failure config, usage; cancelled on no
  */
-export async function inPlaceOf(
+export async function mergeWithStored(
   given: CandidateProfile,
   { accounts: { profiles }, confirm, options: { ca_file, typed } }: StoreParts,
 ): Promise<Profile> {
@@ -113,7 +113,7 @@ export async function inPlaceOf(
   const stored = await profiles().find(given.name);
   const { key_command: _, allow_http, ...reused }: Partial<Profile> = stored?.kind === given.kind ? stored : {};
   const merged = profiles().check(withoutEmpty({ ...reused, ...candidate }));
-  // Consent to plain http is given for one server: it is not kept for another.
+  // The user allowed plain http for one server, so the permission is dropped if the URL changes.
   const isConsent = stored !== undefined && urlOf(stored) === urlOf(merged);
   const profile = isConsent ? profiles().check(withoutEmpty({ allow_http, ...merged })) : merged;
   profiles().refuseExposed(profile);
@@ -129,13 +129,13 @@ function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidatePro
   return { kind, name, ...Object.fromEntries(given) };
 }
 
-/** Of the file; without one those that are stored; none for an empty name. @throws Failure usage, config */
+/** The header lines of the file, or without a file the stored ones; '' means none. @throws Failure usage, config */
 export async function headersFrom(file: string | undefined, profile: Profile, { keys, accounts }: Keys & Accounts) {
   if (file === undefined) return accounts.profiles().headersOf(profile);
   return file === '' ? undefined : keys.headers(file);
 }
 
-/** Stores the profile once the server takes its key, if that is wanted. @throws Failure of the check; config */
+/** Stores the profile, after a check of its key unless `check` is false. @throws Failure of the check; config */
 export async function storeProfile(
   profile: Profile,
   secrets: Secrets,
@@ -163,7 +163,7 @@ async function tryKey(profile: Profile, secrets: Secrets, context: StoreParts): 
   }
 }
 
-/** The account in words: two profiles of the same words are one credential. */
+/** The account in words; two profiles with the same words have the same account. */
 function accountOf(profile: Profile): string {
   return `${profile.kind === 'licensing' ? 'application ' : ''}${userOf(profile)} on ${urlOf(profile)}`;
 }

@@ -16,7 +16,7 @@ export default command({
 
   async *rows({ name: names = [] }, context) {
     const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
-    // A word that names no profile may be a key, and is in no row.
+    // A word that names no profile may be a key, so it is refused before a row could show it.
     await context.accounts.profiles().refuseUnknown(chosen);
     const tried = await candidatesOf(chosen, context);
     if (tried.length === 0)
@@ -70,7 +70,7 @@ const statuses: Partial<Record<Failure['kind'], AccountStatus['status']>> = {
   config: 'unusable',
 };
 
-/** The status, and the failure of a credential that cannot be used. @throws Failure of an interruption */
+/** Tries a credential: its row, and the failure if it cannot be used. @throws Failure of an interruption */
 export async function accountStatus(
   { name, open }: Candidate,
   context: StatusParts,
@@ -117,10 +117,10 @@ async function levelNote(credential: LicensingCredential | ChatCredential, { ser
     : `feature level ${level}`;
 }
 
-/** Certificates and retry-after dates go wrong when the clock is off by more. */
+/** If the clock is off by more than this, certificates and retry-after dates are misjudged. */
 const mostSkew = 120_000;
 
-/** `✔ app, licensing, http://…, application 7 (default)`; the reason is below. */
+/** A line such as `✔ app, licensing, http://…, application 7 (default)`; a reason follows on the next lines. */
 function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly email?: unknown }): string {
   const { profile, kind, url, app_code, email, status, detail, advice } = row;
   const application = typeof app_code === 'number' ? `application ${app_code}` : undefined;

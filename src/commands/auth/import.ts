@@ -4,7 +4,7 @@ import { labelled } from '../../core/failure.ts';
 import { readZuliprc } from '../../store/account/secrets.ts';
 import { fileArgument, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { headersFrom, hostName, inPlaceOf, storeProfile, typedName } from './account.ts';
+import { headersFrom, hostName, mergeWithStored, storeProfile, typedName } from './account.ts';
 
 export default command({
   about: [
@@ -28,7 +28,7 @@ export default command({
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
     if (file !== '-' && (await context.keys.othersCanRead(file)))
       context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
-    const profile = await inPlaceOf(candidate, context);
+    const profile = await mergeWithStored(candidate, context);
     return storeProfile(profile, { key, headers: await headersFrom(header_file, profile, context) }, check, context);
   },
 

@@ -14,7 +14,7 @@ import {
 } from '../../schema/profile.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
-import { headersFrom, hostName, inPlaceOf, keyPlaces, readKey, storeProfile, typedName } from './account.ts';
+import { headersFrom, hostName, keyPlaces, mergeWithStored, readKey, storeProfile, typedName } from './account.ts';
 
 const kindField = {
   kind: 'string',
@@ -76,9 +76,9 @@ export default command({
         'See chatelaine auth login --help.',
       );
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
-    // Only the stored profile of that name has what is not typed: another's server must not get the key.
+    // Missing fields come only from the stored profile of that name: no other profile's server may get the key.
     if (stored?.kind !== chosen) refuseIncomplete(chosen, words);
-    const profile = await inPlaceOf(candidateOf(chosen, name, { ...defined(words), key_command }), context);
+    const profile = await mergeWithStored(candidateOf(chosen, name, { ...defined(words), key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
       context.say(`would send: POST ${urlOf(profile)}/api/v1/fetch_api_key, with username and password`);

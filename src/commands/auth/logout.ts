@@ -18,7 +18,7 @@ export default command({
       if (!terminal.canAsk()) throw usage('auth logout --all needs --yes: nothing was forgotten');
       await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
     }
-    // Where nobody is asked, a profile that came meanwhile is one of all.
+    // With --yes nobody agreed to a list of names, so --all includes a profile that was stored meanwhile.
     await profiles().remove((stored) => (names = name === undefined && options.yes ? stored : names));
     const row = (profile: string) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' });
     return name === undefined ? names.map(row) : row(name);

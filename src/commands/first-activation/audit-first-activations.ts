@@ -51,14 +51,14 @@ export default command({
 
 type SensorFields = Values<typeof sensorRosterFields>;
 
-/** A sensor is in a roster once in an application, whatever the spelling of its address. */
+/** A roster has each sensor once per application, however its address is spelled. */
 const oncePerSensor = {
   noun: 'sensor',
   nameOf: ({ mac_address }: SensorFields) => mac_address,
   keyOf: ({ mac_address, app_code }: SensorFields) => `${app_code ?? ''} ${mac_address}`,
 };
 
-/** Reads addresses in the form that is sent, and fills in the run's own application. */
+/** Reads the roster: addresses in the form that is sent, and the run's application where a row has none. */
 function readSensors(file: string, how: RosterValues, givenApp: number | undefined, context: Accounts & RosterParts) {
   const completion = async () => {
     const { mac_format, app_code: profileApp } = await context.licensingAccount({ app_code: givenApp });

@@ -48,7 +48,7 @@ export default command({
         const status = first ? 'activated' : 'never-activated';
         return { ...(first ?? noLicense), mac_address, status, error: undefined };
       } catch (cause) {
-        // An answer about something else says nothing of the next sensor.
+        // A response that cannot be trusted for this sensor says nothing about the next one: the lookups continue.
         const isOther = cause instanceof Failure && cause.kind === 'unavailable' && !cause.retryable;
         if (!isOther || macs.length === 1) throw cause;
         errors.push(cause);
@@ -76,7 +76,7 @@ export default command({
   },
 });
 
-/** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
+/** Reads addresses from a list or from a table's column; one may occur twice. @throws Failure usage */
 async function addressesIn(file: string, how: RosterValues, read: typeof readMac, context: Disk & Terminal) {
   const completion = async () => (row: { readonly mac_address: string }) => ({ mac_address: read(row.mac_address) });
   const rules = { fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String, completion };

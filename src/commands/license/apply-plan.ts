@@ -39,7 +39,7 @@ export interface Job extends GivePorts {
   readonly roster: CheckedRoster<LicenseFields>;
   readonly place: string;
   readonly targets: readonly Target[];
-  /** The plan that is applied as it was read. */
+  /** The plan of --plan, which is applied exactly as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
   readonly values: Partial<
     Record<'write_plan', string> &
@@ -73,7 +73,7 @@ export function inTargets(targets: readonly Target[]): string {
 }
 
 /**
- * A dry run, with a warning for each user who has several licenses; with -o curl its requests are noted alone.
+ * Shows a dry run, with a warning for each user who has several licenses; -o curl shows only its requests.
  * @throws Failure incomplete where a row cannot be applied; differences where they were asked for
  */
 export async function* showPlan(plan: Plan, job: Job, context: Terminal & Invocation): AsyncGenerator<DryRow> {
@@ -99,7 +99,7 @@ export async function* showPlan(plan: Plan, job: Job, context: Terminal & Invoca
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
 
-/** Why rows of a plan cannot be applied, as lines. */
+/** Lines that say why rows of a plan cannot be applied. */
 export function refusedByReason({ rows }: Plan): string[] {
   const failed = rows.flatMap((planned): FailedRow[] => {
     const refusal = refusalOf(planned);
@@ -132,7 +132,7 @@ export function refusePlan(plan: Plan, job: Job): void {
   );
 }
 
-/** Notes the doubts of a plan: users whom only a list does not show, and names that may have been corrected. */
+/** Notes users to create who are only missing from a list, and names that may have been corrected on the server. */
 export function noteDoubts(plan: Plan, { lookups }: Job, { note }: Terminal): void {
   const { unsure } = plan;
   if (unsure > 0) note(`${quantity(unsure, 'user')} to create: not in the list; each is looked up before its request`);
@@ -146,7 +146,7 @@ export function noteDoubts(plan: Plan, { lookups }: Job, { note }: Terminal): vo
 }
 
 /**
- * The users that `--retire-missing` is about; those of similar names are noted.
+ * The users whose licenses are to be retired; a user whose name is similar to a roster's is noted instead.
  * @throws Failure usage where more would be retired than is probably meant; of the list
  */
 export async function toRetire(job: Job, { note, warn }: Terminal): Promise<Plan['missing']> {
@@ -172,7 +172,7 @@ export async function toRetire(job: Job, { note, warn }: Terminal): Promise<Plan
   return missing;
 }
 
-/** A plan that was read is applied completely or not at all. @throws Failure differences, incomplete before sending */
+/** Applies a plan that was read completely or not at all. @throws Failure differences, incomplete before sending */
 export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['warn']): void {
   const others = (reviewed ? rows : []).flatMap((planned) => {
     const { why, failure } = refusalOf(planned) ?? { why: 'open' };
@@ -183,7 +183,7 @@ export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['w
   refuseEach(others, warn);
 }
 
-/** @throws Failure differences where there is one, each named */
+/** Warns of each difference. @throws Failure differences where there is one */
 function refuseEach(others: readonly string[], warn: Terminal['warn']): void {
   if (others.length === 0) return;
   for (const text of others.slice(0, maxTwins)) warn(text);
@@ -193,7 +193,7 @@ function refuseEach(others: readonly string[], warn: Terminal['warn']): void {
   throw new Failure('differences', text);
 }
 
-/** Options that a plan excludes, which has the roster in it. */
+/** Options that --plan excludes, since the plan contains the roster. */
 export const ofRoster: readonly string[] = [
   ...Object.keys({ ...rosterOptions, ...keepOptions }),
   ...'app_code size_allowance retire_missing write_plan'.split(' '),
@@ -212,7 +212,7 @@ async function writePlan(
   conclude(`to apply exactly this plan: ${again({ ...left, plan: file }, [])}`);
 }
 
-/** A sheet from before a user was renamed or retired would create a new license: this computer's record may know it. */
+/** Warns if this computer renamed or retired a user whom the plan creates: the sheet may be older than that. */
 export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn }: Disk & Terminal): Promise<void> {
   const created = creationsIn(plan);
   if (created.length === 0) return;

@@ -42,7 +42,7 @@ export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<
   yield* showPlan(plan, job, context);
 }
 
-/** Plans, asks, gives each row its license, and retires who is missing. */
+/** Plans, asks, gives each row its license, and retires the licenses of missing users. */
 export async function* applyJob(job: Job, context: ApplyingParts) {
   const { plan, differs } = await agreedPlan(job, context).catch((cause: unknown) => {
     if (!(cause instanceof Failure) || !cause.isInterruption) throw cause;
@@ -77,7 +77,7 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
   if (failure) throw failure;
 }
 
-/** The plan, and what a person who was asked did not agree to. @throws Failure of a plan that is refused; cancelled */
+/** The plan that was agreed to, and the test for rows that differ from it. @throws Failure of a refusal; cancelled */
 async function agreedPlan(job: Job, context: ApplyingParts) {
   const isAsked = context.terminal.canAsk() && !context.options.yes;
   const listed = await planRoster(job.roster.rows, await toRetire(job, context), job);
@@ -93,7 +93,7 @@ async function agreedPlan(job: Job, context: ApplyingParts) {
   return { plan, differs: job.rules.differs ?? differencesTo(plannedRows(plan)) };
 }
 
-/** A plan that was read, and a limit of creations, are compared with what lookups show. */
+/** All users are looked up if a plan was read or creations are limited: the list alone may be wrong about them. */
 function extentOf({ reviewed, values }: Job): 'few' | 'all' {
   return reviewed || values.max_create !== undefined ? 'all' : 'few';
 }

@@ -17,7 +17,7 @@ import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
 import { allowedBy, ensuringOptions, openLookups, openWriting, spansOf } from './options.ts';
 
-/** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
+/** Longer rosters save memory: without that, 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
 
 export default command({
@@ -147,7 +147,7 @@ export default command({
   },
 });
 
-/** `--changed` leaves unchanged rows out, `-q` all without trouble, but not from a plan or formats for programs. */
+/** --changed omits unchanged rows; -q omits all that succeeded, but not in plans and formats for programs. */
 function isShown(
   { status }: RowResult<string>,
   { changed }: { readonly changed?: boolean | undefined },

@@ -16,10 +16,10 @@ export const allAppsOption = {
   ),
 } as const satisfies Fields;
 
-/** All applications leave none to choose. */
+/** --all-apps uses every application, so no option may choose one. */
 export const allAppsRule: UsageRule = { option: 'all_apps', excludes: ['app_code', 'profile'] };
 
-/** The licenses of the application that is chosen, or of every stored one; of those users, or of all. */
+/** Lists the licenses of the chosen application or of every stored one, and of the given users or of all. */
 export async function* licensesOf(
   { all_apps, remote_user = [], ...filter }: Values<typeof licenseFilters> & { readonly all_apps: boolean | undefined },
   extent: Extent,
@@ -36,7 +36,7 @@ export async function* licensesOf(
     });
 }
 
-/** A license with the address of its server, where there is more than one. */
+/** The license with the address of its server, where there are several servers. */
 export function withServer(license: License, base_url: string | undefined): License {
   return base_url === undefined ? license : { ...license, fields: withOurs(license.fields, { base_url }) };
 }
@@ -65,7 +65,7 @@ export async function storedServers({ accounts }: Accounts): Promise<readonly Se
   });
 }
 
-/** Asks each application of those servers. @throws Failure incomplete after the rows, naming the failed ones */
+/** Queries each application of those servers. @throws Failure incomplete after the rows, naming the failed ones */
 export async function* ofEveryApp<T>(
   servers: readonly ServerApps[],
   context: Services,

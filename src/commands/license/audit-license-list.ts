@@ -95,7 +95,7 @@ async function* licensesOf(
   }
 }
 
-/** Each server by itself: a user of another one is another user. @throws as `auditLicenses`, after all servers */
+/** Audits each server alone: one name on two servers is two users. @throws as `auditLicenses`, after all servers */
 async function* auditServers(
   servers: Awaited<ReturnType<typeof storedServers>>,
   roster: readonly ExpectedLicense[] | undefined,
@@ -133,7 +133,7 @@ async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {
   for await (const license of listOfApplication(api, {}, app_code)) yield { app_code, license };
 }
 
-/** One line for a finding, without a key: two findings of one line are one fact. */
+/** Writes a finding as one line, without a key; findings with the same line count as the same finding. */
 function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'size_allowance'>): string {
   const { finding, remote_user, app_code, base_url, detail } = found;
   const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${detail}`;
@@ -160,7 +160,7 @@ function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
   throw usage(problems, 'Each line is as license audit --write-accepted FILE writes it; a reason follows it after #.');
 }
 
-/** The findings that are not accepted, and at the end their number. @throws Failure differences where there is one */
+/** Yields the findings that are not accepted, then concludes. @throws Failure differences where there is one */
 async function* countFindings(
   findings: AsyncIterable<FindingRow>,
   counts: AuditCounts,
@@ -181,7 +181,7 @@ async function* countFindings(
     }
   }
   const { licenses, retired, places } = counts;
-  // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
+  // The lines of applications and of a roster that this run did not check are kept: it cannot know about them.
   const isLookedFor = (line: string): boolean =>
     (roster !== undefined || !/^(missing|unexpected|other-size):/.test(line)) &&
     [...places].some((place) => line.includes(` in ${place}: `));

@@ -9,7 +9,7 @@ import type { PlannedChange } from '../../output/presentation.ts';
 import type { Invocation, Terminal } from '../context.ts';
 import type { ChangedLicense, FieldsBefore } from './show.ts';
 
-/** The earlier values of the asked fields that change. */
+/** The earlier values of those requested fields that change. */
 export function changedFrom(license: License, asked: EditedFields): FieldsBefore {
   const changed = licenseNames.flatMap((name) => {
     const was = textOf(license, name);
@@ -33,7 +33,7 @@ function changeNote({ before: { size_allowance: size, ...others }, after, status
 
 const inQuotes = (value: string | number | undefined) => (typeof value === 'string' ? `'${value}'` : value);
 
-/** A change in a plan. `status`: what the license is afterwards. */
+/** Describes a change for a plan. `status`: what the license is afterwards. */
 export function plannedFrom(license: License, code: string, after: EditedFields, status: string): PlannedChange {
   const { size_allowance: size, remote_user: name, app_code } = after;
   const [before, user = '?'] = [sizeOf(license), textOf(license, 'remote_user')];
@@ -59,14 +59,14 @@ export function dryChange(found: License, code: string, fields: EditedFields, st
   return { ...after, before, after: fields, status: `would be ${status}`, planned };
 }
 
-/** @throws Failure rejected where the server does not say it */
+/** The user of a license. @throws Failure rejected where the server does not name one */
 export function userOf(license: License): string {
   const user = textOf(license, 'remote_user');
   if (user !== undefined) return user;
   throw new Failure('rejected', 'the server does not say whose license this is; it was not changed');
 }
 
-/** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
+/** Yields the changes of a run, and concludes with a summary and the command that undoes them. */
 export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: string, context: Terminal) {
   const changed: ChangedLicense[] = [];
   try {
@@ -93,7 +93,7 @@ export function undoLine(run: string, before: FieldsBefore = {}): string {
   return `undo: ${line}`;
 }
 
-/** Shows the changes, and lines such as why some fail, and asks below them. @throws Failure cancelled */
+/** Shows the changes and the lines of `below`, such as why rows fail, and then asks. @throws Failure cancelled */
 export async function askAbout(
   changes: readonly PlannedChange[],
   question: string,

@@ -13,7 +13,7 @@ import { mayChange, noWrites, type UserName } from '../../store/record/writes.ts
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
-import { likeIt, withCodeAdvice, type ChangedLicense } from './show.ts';
+import { similarUsersHint, withCodeAdvice, type ChangedLicense } from './show.ts';
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
@@ -22,7 +22,7 @@ export const renamingOptions = {
   ...trustOption,
 };
 
-/** The parts of a run that change licenses on one server. */
+/** The parts of a run that changes licenses on one server. */
 export type Changing = Awaited<ReturnType<typeof openChanging>>;
 
 export async function openChanging(
@@ -43,13 +43,13 @@ export async function openChanging(
 interface NamedChange {
   readonly api: LicensingApi;
   readonly code: string;
-  /** As it was when it was chosen; absent: the key alone is known. */
+  /** The license as it was when it was chosen; absent if only its key is known. */
   readonly listed?: License | undefined;
   readonly fieldsOf: (found: License, code: string) => EditedFields;
   /** What the license is afterwards. */
   readonly status: string;
   readonly method?: LicenseChange['method'];
-  /** Called with the locks held, for the user who is given the license. @throws Failure where that must not be */
+  /** Called under the locks, with the user who gets the license. @throws Failure where that user must not get it */
   readonly check?: ((given: UserName) => Promise<void>) | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function changeOne(
   const known = listed ?? (await view(change));
   const fields = fieldsOf(known, code);
   const users = usersOf(known, fields, ports.app_code);
-  // What an earlier run asked for may still change it.
+  // A pending request of an earlier run may still change the license.
   const isSettled =
     options.dry_run || (await ports.places.store.allKnown(users)).every(({ pending }) => !pending.some(mayChange));
   if (isSettled && isAsAsked(known, fields)) return unchanged(known, fields);
@@ -93,12 +93,12 @@ function view({ api, code }: Pick<NamedChange, 'api' | 'code'>): Promise<License
 }
 
 interface LicenseChanges extends Pick<NamedChange, 'fieldsOf' | 'status' | 'check'> {
-  /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
+  /** Licenses by their keys, as they were when they were chosen; undefined where only the key is known. */
   readonly chosen: ReadonlyMap<string, License | undefined>;
   readonly ask?: string;
 }
 
-/** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
+/** Changes one license after another; on a terminal it asks first. It ends with the command that undoes the run. */
 export async function* changeEach({ chosen, ...changes }: LicenseChanges, changing: Changing, context: ChangingParts) {
   const api = context.licensing();
   const named = Array.from(chosen, ([code, listed]): NamedChange => ({ ...changes, api, code, listed }));
@@ -128,7 +128,7 @@ async function agree(named: readonly NamedChange[], ask: string | undefined, con
   return seen;
 }
 
-/** The user of a license, and the one that a change gives it; none where the server does not say whose it is. */
+/** The user of a license, where the server names one, and the user that a change gives it, where that is another. */
 function usersOf(found: License, fields: EditedFields, usual: number): UserName[] {
   const [remote_user, app] = [textOf(found, 'remote_user'), Number(textOf(found, 'app_code'))];
   const app_code = Number.isInteger(app) ? app : usual;
@@ -158,8 +158,8 @@ export async function refuseSecond(
 }
 
 /**
- * The licenses of these users, and those that a run has moved from one of them to the name that it is to get, if none
- * was created for that user since. @throws Failure not_found for a user who has none
+ * The licenses of these users, and those that an earlier run has already given their new name, unless the old name got
+ * another license since. @throws Failure not_found for a user who has none
  */
 export async function licensesOfUsers(
   users: readonly string[],
@@ -185,7 +185,7 @@ export async function licensesOfUsers(
           chosen.set(keyOf(license), license);
     }
     if (chosen.size > count) continue;
-    throw new Failure('not_found', `the user '${user}' has no license`, { hint: likeIt(user) });
+    throw new Failure('not_found', `the user '${user}' has no license`, { hint: similarUsersHint(user) });
   }
   return chosen;
 }

@@ -27,7 +27,7 @@ export default command({
   async *run(values, context) {
     const { options, warn, confirm } = context;
     const { api, fields, giving } = await openGiving(values, 'another license', context);
-    // The request alone is what a dry run shows.
+    // A dry run shows this request and nothing else.
     if (options.dry_run) await api.create(fields);
     const agree = async (reason: string): Promise<void> => {
       if (giving.rules.asks) await confirm(`${reason}. Continue?`);

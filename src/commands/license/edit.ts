@@ -67,7 +67,7 @@ async function editOne(
 ): Promise<ChangedLicense> {
   const account = await context.licensingAccount();
   const [api, method] = [context.licensing(), replace ? 'PUT' : 'PATCH'] as const;
-  // The line of curl needs no look at the license.
+  // With -o curl the request is shown without reading the license.
   if (context.options.dry_run && context.options.output === 'curl') await api.update({ code, fields, method });
   const changing = await openChanging(account, trust_list, context);
   const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
@@ -77,7 +77,7 @@ async function editOne(
   return changed;
 }
 
-/** Gives the licenses of the users whose names match one size. @throws Failure not_found where there are none */
+/** Sets the size of every license whose user's name matches. @throws Failure not_found where none matches */
 async function* editMany(match: readonly string[], size_allowance: number, context: ChangingParts) {
   const changing = await openChanging(await context.licensingAccount(), undefined, context);
   const chosen = new Map<string, License>();

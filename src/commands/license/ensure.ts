@@ -41,7 +41,7 @@ export default command({
     const { api, fields, giving } = await openGiving(values, 'one license', context);
     const { remote_user, app_code, size_allowance } = fields;
     const isOfJob = options.dry_run && !options.typed.has('dry_run');
-    // The key of a license that would be resized is what a job needs to go on.
+    // A job with CHATELAINE_DRY_RUN needs the key to continue: a license that would be resized is read instead.
     const update: LicensingApi['update'] = async (edit) => {
       if (!isOfJob) await notePlanned(api.update(edit));
       return api.view(edit.code);

@@ -4,7 +4,7 @@ import { textField } from '../../schema/field.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import { historyOptions, readAsked, whoOf } from '../history.ts';
+import { historyOptions, readActFilter, whoOf } from '../history.ts';
 import { searchFor, searchOptions } from './show.ts';
 
 export default command({
@@ -30,7 +30,7 @@ export default command({
     const inLedger = telling && (await orWarn(telling, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
-    const isAsked = await readAsked(asked, 'licensing', own, context);
+    const isAsked = await readActFilter(asked, 'licensing', own, context);
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { remote_user: user, remote_user_before: before = user, license_code_end: end = null } = change;
@@ -52,7 +52,7 @@ export default command({
       { name: 'time', keep: 3 },
       { name: 'run', keep: 3 },
       ...uncut('account', 'computer', 'command'),
-      // Rows of two servers look alike without it.
+      // Without it, rows of two servers look alike.
       { name: 'origin', width: Infinity, keep: 2 },
       'app_code',
       ...whole('remote_user'),
@@ -64,7 +64,7 @@ export default command({
   },
 });
 
-/** A copy in the ledger, which knows no names. */
+/** True if the ledger's entry is a copy of this computer's; the ledger has no names to compare. */
 function isSame(told: HistoryEntry, own: HistoryEntry): boolean {
   if (told.license_code_end !== own.license_code_end) return false;
   return told.run === own.run && told.time === own.time && told.event === own.event;

@@ -14,7 +14,7 @@ import { appCodeOf, openLookups } from './options.ts';
 import { firstOf, withOurs } from './show.ts';
 import type { Target } from './apply-plan.ts';
 
-/** The options of a file of users: those of the roster, and what its rows may leave out. */
+/** The options for reading a file of users, and values for what its rows leave out. */
 type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
   readonly [K in 'app_code' | 'size_allowance']?: LicenseFields[K] | undefined;
 };
@@ -25,7 +25,7 @@ type UserRow = Values<typeof userFields>;
 
 type UserRules = Pick<RosterRules<typeof userFields, ExpectedLicense>, 'noun' | 'nameOf' | 'keyOf' | 'alone'>;
 
-/** Users of a file, each with its application. @throws Failure usage; config where an application is not known */
+/** Reads the users of a file, each with its application. @throws Failure usage; config for an unknown application */
 export async function readUsers(
   file: string,
   { keep_columns, app_code, size_allowance, ...how }: UserValues,
@@ -34,18 +34,18 @@ export async function readUsers(
   beside?: readonly string[],
 ): Promise<CheckedRoster<ExpectedLicense>> {
   const completion = async (rows: readonly UserRow[]) => {
-    // The code of the run need not be known where each row has one.
+    // The run needs a code of its own only if a row has none.
     const own = rows.some((row) => row.app_code === undefined) ? await appCodeOf(context, app_code) : 0;
     return ({ remote_user, ...row }: UserRow): ExpectedLicense => {
       const size = row.size_allowance ?? size_allowance;
-      // The order is that of the result, whatever that of the file.
+      // The fields are in the order of the result, not of the file.
       return { remote_user, app_code: row.app_code ?? own, ...(size !== undefined && { size_allowance: size }) };
     };
   };
   return readSheet(file, how, { fields, ...rules, completion }, context, keep_columns ? beside : undefined);
 }
 
-/** The roster, in which each row has its size, or that of the run. @throws as `readUsers` */
+/** Reads a roster, in which each row has a size, or gets that of the run. @throws as `readUsers` */
 export async function readLicenseRoster(file: string, values: UserValues, context: Accounts & RosterParts) {
   const own = values.size_allowance === undefined ? { fields: rosterFields } : { alone: 'remote_user' };
   const beside = [...licenseColumns, 'status', 'license', 'error', 'change', 'size_allowance_before'];
@@ -53,7 +53,7 @@ export async function readLicenseRoster(file: string, values: UserValues, contex
   return { ...roster, rows: rows.map(withSize) };
 }
 
-/** Named one by one: a rest that is spread gives each row a shape of its own, 250 bytes. */
+/** Names each field, since a spread rest would give each row its own shape in V8, which takes 250 bytes. */
 function withSize({ remote_user, app_code, size_allowance = 0 }: ExpectedLicense): LicenseFields {
   return { remote_user, app_code, size_allowance };
 }
@@ -112,7 +112,7 @@ export async function* licensesOfSheet(
   });
 }
 
-/** More users are looked for in one list first. */
+/** If there are more users than this, they are looked up in one list first. */
 const fewUsers = 20;
 
 export function keptColumns({
@@ -142,8 +142,8 @@ export function refuseOtherTargets(targets: readonly Target[], plan: ReviewedPla
   });
 }
 
-/** What spreadsheets make of numbers and failed formulas, and exporters write for nothing, a date or a sum. */
-const strangeNames = [
+/** Texts that spreadsheets write for numbers and failed formulas, and exports for empty cells, dates and sums. */
+const suspiciousNames = [
   /^'/,
   /^\d([.,]\d+)?E\+?\d+$|^\d+\.0$|^#[A-Z/0]+[!?]?$|^#{2,}$|^(TRUE|FALSE|\[object Object\])$/,
   /^[[(<{]?([-+]?inf(inity)?|null|nil|none|nan|nat|undefined|n\/?a|n\.a\.?|k\. ?a\.?|blank|empty|leer|vide)[\])>}]?$|^\\N$|^[-.?*_]+$/i,
@@ -157,9 +157,9 @@ export function warnOfNames(
   place: string,
   warn: (text: string) => void,
 ): void {
-  const isStrange = (name: string): boolean => strangeNames.some((one) => one.test(name));
+  const isSuspicious = (name: string): boolean => suspiciousNames.some((one) => one.test(name));
   const found = rows.flatMap(({ remote_user }, index) =>
-    isStrange(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
+    isSuspicious(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
   );
   if (found.length === 0) return;
   const [names, texts] = found.length === 1 ? ['the name of a user', 'such a text'] : ['names of users', 'such texts'];

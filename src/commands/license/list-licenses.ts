@@ -62,7 +62,7 @@ export default command({
       isUser(textOf(license, 'remote_user') ?? '') &&
       isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance));
-    // Its modules are loaded for --active alone.
+    // These modules are loaded only for --active.
     const isRetired = active ? (await import('../../jobs/license/license-user.ts')).isRetired : undefined;
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
@@ -71,7 +71,7 @@ export default command({
     let [count, retired] = [0, 0];
     for await (const license of licenses) {
       isTime ??= inSpan({ since, until }, context);
-      // The end of a sorted list says whether it is complete.
+      // A sorted list is read beyond the limit, since only its end says whether it is complete.
       if (count === limit || !isWanted(license) || !isTime(license)) continue;
       if (isRetired?.(license)) {
         retired += 1;
@@ -98,7 +98,7 @@ export default command({
   },
 });
 
-/** Reads the span after the first response; throws a Failure where the server does not say when it created one. */
+/** The test for --since and --until, made after the first response; it throws if the server sends no times. */
 function inSpan(span: Readonly<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
   const { since, until } = spanOf(span, context);
   if (since === undefined && until === undefined) return () => true;

@@ -25,7 +25,7 @@ export const settleOptions = {
   },
 } as const satisfies Fields;
 
-/** For a name that a filter may misread: the command looks for another license of it. */
+/** An option of commands that check whether a user, whose name a filter may misread, has another license. */
 export const trustOption = {
   trust_list: {
     ...flagField(
@@ -68,7 +68,7 @@ export function allowedBy(
   return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
 }
 
-/** The license that a user is to have, and what giving it takes. @throws Failure config as `appCodeOf`; of a ledger */
+/** The license that a user is to get, and all parts that give it. @throws Failure config as `appCodeOf`; of a ledger */
 export async function openGiving(
   { remote_user, size_allowance, app_code: typed, settle, ...allowed }: GivenValues,
   wants: Rules['wants'],
@@ -119,7 +119,7 @@ interface WritingHow {
 
 type WritingParts = Disk & Ledgers & Time & Terminal;
 
-/** Where the writes to each application's server are recorded and settled, and the history of what is done. */
+/** Opens the record in which the writes to each application's server are settled, and the history of changes. */
 export async function openWriting(
   targets: readonly { readonly app_code: number; readonly account: LicensingCredential }[],
   { rules, lookups, concurrency }: WritingHow,

@@ -49,13 +49,13 @@ export default command({
     const isGiven = (name: string, next: string): boolean => names.get(name) === next;
     const chosen = await licensesOfUsers([...names.keys()], isGiven, changing);
     const fieldsOf = (license: License) => ({ remote_user: names.get(userOf(license)) ?? userOf(license) });
-    /** The license that is to get that name, or has got it. */
+    /** True for the license that is to get that name, or has it already. */
     const isOwn = ({ key = '' }: License, name: string): boolean => {
       const listed = chosen.get(key);
       return listed !== undefined && fieldsOf(listed).remote_user === name;
     };
     const check = (given: UserName): Promise<void> => refuseSecond(given, isOwn, changing);
-    // Of several nothing is changed where one cannot be.
+    // If one of several users cannot be renamed, nothing is changed.
     if (!allow_duplicate && names.size > 1)
       for (const name of names.values()) await check({ remote_user: name, app_code: changing.app_code });
     const agreeing = { ...(from !== undefined && { ask: 'Rename' }), check: allow_duplicate ? undefined : check };
@@ -75,7 +75,7 @@ const renamings = {
   completion: async () => (row: Values<typeof renameFields>) => row,
 } as const;
 
-/** Which of two users a license is of would depend on the order. @throws Failure usage */
+/** Refuses chains, since their result would depend on the order of the renames. @throws Failure usage */
 function refuseChains(names: ReadonlyMap<string, string>): void {
   const seen = new Set<string>();
   for (const [name, next] of names) {

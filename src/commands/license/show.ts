@@ -19,7 +19,7 @@ export const licenseShow = {
   data: (license) => license.fields,
 } satisfies Show<License>;
 
-/** The fields of the server, and after them those of ours that have a value. */
+/** The server's fields, followed by ours that have a value. */
 export function withOurs(fields: JsonObject, ours: JsonObject): JsonObject {
   const said = Object.fromEntries(Object.entries(ours).filter(([, value]) => value !== undefined));
   return { ...apart(fields, said), ...said };
@@ -34,7 +34,7 @@ export interface ChangedLicense extends License {
 
 export type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
 
-/** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
+/** How changed licenses look: fields such as `size_allowance_before` have the earlier values. */
 export const changedShow = {
   ...licenseShow,
   outcome: { plan: ({ planned }: ChangedLicense) => (planned ? [planned] : []) },
@@ -50,10 +50,10 @@ export const changedFields: readonly string[] = [
   'status',
 ];
 
-export const likeIt = (user: string): string =>
+export const similarUsersHint = (user: string): string =>
   `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
-/** Advice for a code that nobody has; the code, which may be a key, is not repeated. */
+/** Adds advice to the failure for an unknown code; it does not repeat the code, which may be a key. */
 export function withCodeAdvice(cause: unknown): unknown {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
   const said = cause.details.hint === undefined ? '' : `${cause.details.hint} `;
@@ -69,7 +69,7 @@ export function firstOf(names: readonly string[], most = maxNamed): string {
   return names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
 }
 
-/** The failure of a run that has done its work, if users for whom it created a license have several; no whole key. */
+/** The failure after all work, if users for whom this run created a license have several; it shows no whole key. */
 export function severalFailure(users: readonly (readonly License[])[]): Failure | undefined {
   const doubled = users.filter((licenses) => licenses.length > 1);
   if (doubled.length === 0) return undefined;
@@ -85,7 +85,7 @@ export function severalFailure(users: readonly (readonly License[])[]): Failure 
   return new Failure('several', message, { hint, retryable: false });
 }
 
-/** Options of `license list` and `license history`; where something is changed, names are matched as typed. */
+/** Options of `license list` and `license history`, which ignore case; commands that change licenses do not. */
 export const searchOptions = {
   match: { ...matchField, help: `${matchField.help}; in any case` },
   code: {
@@ -94,7 +94,7 @@ export const searchOptions = {
   },
 } as const satisfies Fields;
 
-/** Advice where a part of a key finds nothing; it names no key that was typed. */
+/** Advice for a part of a key that finds nothing; it does not repeat what was typed. */
 export const partOfKey = `A part of a key needs a star: ${commandLine('license list', [], { code: '*2FCA2' })}`;
 
 export function searchFor(match: readonly string[] | undefined, code: readonly string[] = []) {
@@ -102,7 +102,7 @@ export function searchFor(match: readonly string[] | undefined, code: readonly s
   return {
     isUser: (...names: readonly string[]) => !match || names.some((name) => matchesGlobInAnyCase(match, name)),
     isKey: (key: string) => codes.length === 0 || matchesGlobInAnyCase(codes, phoneCode(key)),
-    /** Of a key whose end alone is known. */
+    /** Tests a key of which only the end is known. */
     isKeyEnd: (end: string) => codes.length === 0 || codes.some((one) => endsAlike(one, phoneCode(end))),
   };
 }

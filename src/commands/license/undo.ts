@@ -31,7 +31,7 @@ export default command({
 
   async *rows({ run: named, trust_list }, context) {
     const { options, terminal, conclude } = context;
-    // A script names the run that it undoes, and answers the question.
+    // Nobody can be asked, so a script has to name the run and to agree in advance.
     if (!options.dry_run && !terminal.canAsk() && (named === undefined || !options.yes))
       throw usage('without a terminal RUN and --yes are needed', 'Find the run with: chatelaine license history');
     const changes = runToUndo(changesOf(await context.record.past('remote_user')), named);
@@ -73,14 +73,14 @@ export default command({
   show: { ...changedShow, none: 'nothing that the run did can be undone' },
 });
 
-/** What a run did to one license. `undo`: the license, with the fields that put it back, if any; or why it is left. */
+/** A change of one license. `undo`: the license with the fields that restore it, if any, or why it is skipped. */
 interface UndoStep {
   readonly change: PastChange;
   readonly undo: { readonly license: License; readonly fields: EditedFields } | string;
 }
 
 /**
- * The changes of one run, oldest first: of the one of that name, else of the last that is no undo and not undone.
+ * The changes of the named run, oldest first, or of the latest run that is neither an undo nor undone.
  * @throws Failure not_found
  */
 function runToUndo(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
@@ -89,7 +89,7 @@ function runToUndo(changes: readonly PastChange[], named: string | undefined): r
     !isUndo(change) && !changes.slice(at + 1).some((later) => isUndo(later) && isUndoOf(later, change));
   const run = named?.toUpperCase() ?? changes.findLast(isOpen)?.run;
   const ofRun = changes.filter((change) => change.run === run);
-  // Two runs may have one name: the later one is meant.
+  // Two runs may have the same name: if their commands differ, neither is chosen.
   if (ofRun.length > 0 && ofRun[0]?.command === ofRun.at(-1)?.command) return ofRun;
   const none =
     changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
@@ -98,7 +98,7 @@ function runToUndo(changes: readonly PastChange[], named: string | undefined): r
   });
 }
 
-/** Whether a change put a license back to what it was before another one. */
+/** True if `later` restored what a license was before `change`. */
 function isUndoOf(later: PastChange, change: PastChange): boolean {
   const { license_code_end: end, origin, size_allowance, size_allowance_before = size_allowance } = change;
   const isSame = later.license_code_end === end && later.origin === origin && later.isKnown && !change.isNew;
@@ -116,7 +116,7 @@ function userBefore({ remote_user, remote_user_before }: PastChange): string {
   return remote_user_before ?? remote_user;
 }
 
-/** Finds the license as the run left it: by user, size and key end; else why not. @throws Failure of a lookup */
+/** Finds the license as the run left it, by user, size and end of its key, or says why not. @throws of a lookup */
 async function undoOf(change: PastChange, changes: readonly PastChange[], lookups: Lookups): Promise<UndoStep['undo']> {
   const { app_code = 0, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
   const { size_allowance_before: size } = change;
@@ -142,7 +142,7 @@ async function undoOf(change: PastChange, changes: readonly PastChange[], lookup
     : `'${user}' has another license now`;
 }
 
-/** `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`; or why a license is left. */
+/** A plan's line: `put back`, the user, and `resized 5 -> 3, renamed from left-…`; or why a license is skipped. */
 function plannedUndo({ change, undo }: UndoStep): PlannedChange {
   const { app_code, remote_user, size_allowance } = change;
   if (typeof undo === 'string') return { kind: 'leave', user: remote_user, becomes: undo, app_code };
@@ -154,7 +154,7 @@ function plannedUndo({ change, undo }: UndoStep): PlannedChange {
   return { kind: 'put back', user: name ?? remote_user, becomes: parts.join(', '), app_code };
 }
 
-/** That a license is not as the run left it. */
+/** The failure for a license that is not as the run left it. */
 function refusal({ remote_user }: PastChange, why: string): Failure {
   return new Failure('incomplete', `the license of ${remote_user} was not changed: ${why}`, {
     hint: checkIt,

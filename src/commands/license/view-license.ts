@@ -5,7 +5,7 @@ import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../sch
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, allAppsRule, licensesOf, ofEveryApp, storedServers, withServer, type OwnApp } from './apps.ts';
-import { keyAlone, licenseShow, likeIt, withCodeAdvice } from './show.ts';
+import { keyAlone, licenseShow, similarUsersHint, withCodeAdvice } from './show.ts';
 
 export default command({
   about: [
@@ -39,9 +39,9 @@ export default command({
   show: { ...licenseShow, ...keyAlone },
 });
 
-/** The license of a code, else the one whose key is read alike by phone. @throws Failure of the look, with advice */
-async function byPhone(code: string, look: Promise<License>, list: () => AsyncIterable<License>): Promise<License> {
-  const found = await look.catch((cause: unknown) => {
+/** The license of a code, else the only one whose key sounds like it. @throws Failure of the lookup, with advice */
+async function byPhone(code: string, lookup: Promise<License>, list: () => AsyncIterable<License>): Promise<License> {
+  const found = await lookup.catch((cause: unknown) => {
     if (cause instanceof Failure && cause.kind === 'not_found') return cause;
     throw cause;
   });
@@ -50,7 +50,7 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
   try {
     for await (const license of list()) if (phoneCode(license.key ?? '') === phoneCode(code)) alike.push(license);
   } catch (cause) {
-    // That nobody has the code is the answer all the same.
+    // Without the list the result is still that nobody has the code.
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
   }
   const [license, ...others] = alike;
@@ -70,7 +70,7 @@ async function* ofEach(users: readonly string[], licensesOfUser: (user: string) 
   const [user] = missing;
   const names = [...missing].map((name) => `'${name}'`).join(', ');
   const message = missing.size === 1 ? `the user ${names} has no license` : `no license: ${names}`;
-  if (user !== undefined) throw new Failure('not_found', message, { hint: likeIt(user) });
+  if (user !== undefined) throw new Failure('not_found', message, { hint: similarUsersHint(user) });
 }
 
 async function viewInEveryApp(license_code: string, context: Services & Accounts): Promise<License> {

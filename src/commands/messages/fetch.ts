@@ -1,7 +1,6 @@
 import { utcText } from '../../core/moment.ts';
 import { messageLink } from '../../schema/link.ts';
 import { usage } from '../../core/failure.ts';
-import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
 import { refuseHiddenChannels } from '../../jobs/topic/find-channel.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
@@ -50,7 +49,7 @@ export default command({
 
   rules: selectionRules,
 
-  run: ({ envelope, ...values }, context) => (envelope ? answerTo(values, context) : messagesOf(values, context)),
+  run: ({ envelope, ...values }, context) => (envelope ? envelopeOf(values, context) : messagesOf(values, context)),
 
   result: 'one or rows',
   fields: [...messageFields, 'time', 'url'],
@@ -93,13 +92,12 @@ async function* messagesOf(values: SelectionValues, context: FetchParts) {
   }
   if (count === 0) await refuseHiddenChannels(chat, selection.narrow);
   const { range } = selection;
-  // Says that the default limit may have cut the result.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
     context.conclude(`only the newest ${range.limit} messages are shown; --limit N or --all shows more`);
 }
 
-/** The answer in the place of a message: it is printed as JSON alone. */
-async function answerTo(values: SelectionValues, context: FetchParts): Promise<{ message: JsonObject; site: string }> {
+/** The whole response in the place of a message; -o json is the only format. */
+async function envelopeOf(values: SelectionValues, context: FetchParts) {
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
   if (fields !== undefined)

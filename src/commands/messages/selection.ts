@@ -42,8 +42,8 @@ export type SelectionValues = Values<typeof selectionOptions> & {
 };
 
 /**
- * The facts that the values need: nothing is looked up without a URL, `me`, a user's name, or users of one conversation
- * that are typed in two ways. @throws Failure rejected for one of these whom the server does not list
+ * Looks up the facts that the values need: only for a URL, `me`, a user's name, or users of one conversation that are
+ * typed in two ways. @throws Failure rejected for such a user whom the server does not list
  */
 export async function factsFor(
   { link, ...values }: SelectionValues,
@@ -66,11 +66,11 @@ export async function factsFor(
   const { site, email } =
     isPasted || isMe || addresses.length > 0 ? await chatAccount() : { site: undefined, email: '' };
   const own = [...(isMe ? ['me'] : []), ...addresses.filter((address) => isSameName(address, email))];
-  // An organization that hides addresses knows the account by its id alone.
+  // Where the organization hides addresses, only the id finds the account.
   const id = own.length > 0 ? (await chat().ownUser())?.['user_id'] : undefined;
   const isAddress = (user: string): boolean => (own.includes(user) ? typeof id !== 'number' : user.includes('@'));
   const mixed = groups.filter((group) => !group.every(isAddress)).flat();
-  // Users who are typed neither by id nor by address, and addresses beside these or beside ids.
+  // Names need the list of users, and so do addresses in the same conversation as names or ids.
   const sought = [...new Set(mixed)].filter((user) => typeof readName(user) === 'string' && !own.includes(user));
   const people = sought.length > 0 ? ((await chat().users()) ?? []) : [];
   const users = idsOf(sought, people, note);
@@ -81,7 +81,7 @@ export async function factsFor(
   return { site, meant: (some) => some.map((user) => users.get(user) ?? readName(user)) };
 }
 
-/** The typed values as one selection. @throws Failure usage */
+/** Makes one selection of the options' values. @throws Failure usage */
 export function selectionOf(
   { link: text, ...values }: SelectionValues,
   facts: AccountFacts,
@@ -103,12 +103,12 @@ export function selectionOf(
 const rangeNames = ['anchor', 'include_anchor', 'num_before', 'num_after', 'use_first_unread_anchor'] as const;
 const sentNames: ReadonlyMap<string, string> = new Map([['use_first_unread_anchor', 'anchor']]);
 
-/** Options beside which the message of a link is no anchor. */
+/** With one of these options, the message of a link is not the anchor. */
 const placing = ['anchor', 'since', 'until', 'message_ids', 'use_first_unread_anchor'] as const;
 
 type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typeof rangeOptions>;
 
-/** Messages that a fetch without any option of a range shows. */
+/** How many messages are shown where no option gives a range. */
 const plainLimit = 100;
 
 /** The range of the options (docs/apis.md, Paging). @throws Failure usage for each exclusion and limit of the API */
@@ -130,7 +130,7 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
       );
     return { kind: 'request', anchor: anchor ?? 'newest', num_before, num_after, ...inclusion };
   }
-  // Everything up to the newest message is everything.
+  // --all with the newest message as anchor means every message.
   if (values.all) return { kind: 'pages', anchor: anchor === 'newest' ? 'oldest' : (anchor ?? 'oldest'), ...inclusion };
   const limit = values.limit ?? plainLimit;
   if (anchor === undefined || anchor === 'newest') return { kind: 'newest', limit };

@@ -9,14 +9,14 @@ import { writeNamed } from '../../store/disk/files.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
-/** How each shell sets a variable; no value of a sandbox holds what one of them would expand. */
+/** How each shell sets a variable; the values of a sandbox have no character that a shell would expand. */
 const settersOf = {
   sh: (name: string, value: string | number) => `export ${name}=${value}`,
   powershell: (name: string, value: string | number) => `$env:${name} = '${value}'`,
   cmd: (name: string, value: string | number) => `set "${name}=${value}"`,
 } as const;
 
-/** A symbol is no field, since the object is printed with -o json. */
+/** The lines are under a symbol, so that -o json does not print them as a field. */
 const lines = Symbol('lines');
 
 export default command({

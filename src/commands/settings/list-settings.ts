@@ -59,12 +59,12 @@ function valueList({ type, values }: SettingDescription): string {
 
 type SettingDescription = ReturnType<typeof describe>;
 
-/** `level`: the feature level that brought it; null for those older than levels. */
+/** `level`: the feature level that brought the setting; null if it is older than feature levels. */
 function describe(name: string, field: Field) {
   return { name, type: field.kind, values: valuesOf(field), level: field.level ?? null, help: field.help };
 }
 
-/** The values that are allowed, each with its name where it has one; none where the type says all. */
+/** The allowed values, with their names where they have some; empty where the type says enough. */
 function valuesOf(field: Field): readonly { readonly value: string | number; readonly name?: string }[] {
   if (field.kind === 'string') return (field.choices ?? []).map((value) => ({ value }));
   return field.kind === 'integer' ? namedValues(field) : [];

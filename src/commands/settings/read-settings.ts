@@ -29,40 +29,40 @@ export default command({
 
 type ShownSetting = Readonly<{ name: string; value: unknown; value_name?: string }>;
 
-/** `color_scheme = dark`. */
+/** A line such as `color_scheme = dark`. */
 export function settingLine({ name, value, value_name }: ShownSetting): string {
   return `${name} = ${value_name ?? cellText(value)}`;
 }
 
 /** The level that brought the object in which a server reports an account's settings (docs/apis.md, Settings). */
-const tellingLevel = 89;
+const reportingLevel = 89;
 
-/** Whether the own user has the setting, and no list of settings. */
+/** True for settings that the server reports with the user and not in the list of settings. */
 function isOfUser(name: string): boolean {
   return /^(full[_-]name|email)$/.test(name);
 }
 
-/** Present values by name; name and address are the own user's. @throws Failure rejected where none is known */
+/** Current values by name; full_name and email are read from the user. @throws Failure rejected where none is known */
 async function presentSettings(
   chat: Pick<ChatApi, 'userSettings' | 'ownUser' | 'level'>,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const told = names.length > 0 && names.every(isOfUser) ? {} : await chat.userSettings();
-  if (!told) {
+  const reported = names.length > 0 && names.every(isOfUser) ? {} : await chat.userSettings();
+  if (!reported) {
     const level = await chat.level();
     const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
     throw new Failure('rejected', `this server does not report the settings of an account: ${server}`, {
-      hint: `That needs level ${tellingLevel}.`,
+      hint: `That needs level ${reportingLevel}.`,
     });
   }
   const { full_name, delivery_email, email } = (names.some(isOfUser) ? await chat.ownUser() : undefined) ?? {};
-  // An address that is hidden from others is in a field of its own.
+  // An address that is hidden from others is in delivery_email.
   const own = { full_name, email: delivery_email ?? email };
   const isValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
-  return new Map(Object.entries({ ...told, ...own }).filter(([, value]) => isValue(value)));
+  return new Map(Object.entries({ ...reported, ...own }).filter(([, value]) => isValue(value)));
 }
 
-/** A setting with its present value; null where the server does not tell it. @throws Failure usage for no setting */
+/** A setting with its current value; null where the server does not report it. @throws Failure usage for no setting */
 function presentRow(present: ReadonlyMap<string, unknown>, typed: string) {
   const wire = typed.replaceAll('-', '_');
   const isRaw = !Object.hasOwn(settings, wire) && present.has(wire);

@@ -59,7 +59,7 @@ interface SettingEntry {
   readonly text: string | undefined;
 }
 
-/** `NAME=VALUE` lines; those that are blank or begin with # are none. */
+/** Reads `NAME=VALUE` lines, and skips those that are blank or begin with #. */
 function settingLines(file: string, text: string): readonly SettingEntry[] {
   const label = file === '-' ? 'standard input' : file;
   return text.split(/\r\n|\n|\r/).flatMap((line, index) => {
@@ -97,7 +97,7 @@ function readSettings(
 
 function readWord(word: string, next = 'VALUE'): Assignment {
   const at = word.indexOf('=');
-  // `color_scheme dark` are two words: a guess at a setting that `dark` means would mislead.
+  // In `color_scheme dark`, `dark` is a value: to suggest a setting with a similar name would mislead.
   if (at < 0 && !Object.hasOwn(settings, word.replaceAll('-', '_')))
     throw usage(`'${word}': expected NAME=VALUE`, suggestion(word, Object.keys(settings)));
   const { name, field } = settingNamed(at < 0 ? word : word.slice(0, at));
@@ -117,7 +117,7 @@ function readEntry(entry: SettingEntry, hide: (text: string) => Secret): Assignm
 
 const expectedLine = 'expected NAME=VALUE';
 
-/** A line may be a password or a key that lost its name: only what looks like the name of a setting is repeated. */
+/** A line may be a password or key without its name: it is repeated only if it looks like a setting's name. */
 function isPerhapsSecret(name: string, text: string | undefined): boolean {
   if (Object.hasOwn(settings, name.replaceAll('-', '_'))) return false;
   return text === undefined || !/^[a-z]{1,19}([-_][a-z0-9]{1,19})*$/i.test(name);
@@ -157,7 +157,7 @@ async function askSecrets(values: readonly Assignment[], { terminal }: Terminal)
   return asked;
 }
 
-/** A new password is typed twice: nobody sees a typo. */
+/** Asks for a new password twice, since nobody sees a typo in it. */
 async function askSecret(name: string, terminal: Terminal['terminal']): Promise<Secret> {
   const secret = await terminal.secret(`${name.replace('_', ' ')}:`);
   if (name === 'new_password' && !secret.equals(await terminal.secret('new password again:')))

@@ -41,7 +41,7 @@ export default command({
   },
 });
 
-/** The ids, once a person agreed to their titles. @throws Failure usage for a title of several, not_found, cancelled */
+/** The ids, once the user agreed to their titles. @throws Failure usage for a title of several, not_found, cancelled */
 async function idsOf(
   words: readonly string[],
   chat: ChatApi,

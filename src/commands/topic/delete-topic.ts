@@ -96,7 +96,7 @@ export default command({
     const allowed = surveys.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, purgePlace, allowed, context.say);
     const isTyped = names.length > 0;
-    // Of a topic on the command line its failure says so.
+    // The refusal of a topic that the command line names is the failure of its row.
     if (!isTyped) for (const { failure } of refusals.values()) context.note(failure.message);
     const held = [...refusals.values()].filter(({ isHeld }) => isHeld).length;
     if (holds.length > 0 && (!isTyped || held === 0)) context.conclude(`topics that are held: ${held}`);
@@ -139,7 +139,7 @@ function placeOf(
   };
 }
 
-/** A role that is known refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
+/** Checks the role, if it is known, before anything is archived. @throws Failure auth; rejected for the empty topic */
 async function checkAllowed(chat: ChatApi, names: readonly string[], { email }: ChatCredential): Promise<void> {
   const level = names.includes('') ? await chat.level() : undefined;
   if (level !== undefined && level < topicLevels.emptyTopic)

@@ -4,7 +4,7 @@ import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
 import type { EntryOf } from '../../store/record/history.ts';
 import { command } from '../command.ts';
-import { historyOptions, readAsked, whoOf } from '../history.ts';
+import { historyOptions, readActFilter, whoOf } from '../history.ts';
 
 export default command({
   about: [
@@ -25,7 +25,7 @@ export default command({
 
   async *rows({ match, ...asked }, context) {
     const entries = await context.record.past('topic_name');
-    const isAsked = await readAsked(asked, 'chat', entries, context);
+    const isAsked = await readActFilter(asked, 'chat', entries, context);
     for (const purge of purgesOf(entries)) {
       const { email, stream_id, channel, topic_name, spellings, messages, deleted, unseen, arrived } = purge;
       if (!isAsked(purge) || (match && ![topic_name, ...spellings].some((name) => matchesGlobInAnyCase(match, name))))
@@ -56,7 +56,7 @@ export default command({
 
 type PurgeEntry = EntryOf<'topic_name'>;
 
-/** The purges of each run, the oldest first; the counts of one that continues an archive are those of all its runs. */
+/** The purges of each run, oldest first; the counts of a purge that was continued include its earlier runs. */
 function purgesOf(entries: readonly PurgeEntry[]) {
   const purges = new Map<string, { readonly first: PurgeEntry; readonly end: PurgeEntry }>();
   for (const entry of entries) {

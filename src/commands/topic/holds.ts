@@ -74,12 +74,12 @@ async function holdsInRows(source: RosterSource, header: readonly string[]): Pro
   });
 }
 
-/** A line without marks that editors leave, and with single blanks. */
+/** A line without byte order marks, and with single blanks. */
 function plain(line: string): string {
   return line.replaceAll('\uFEFF', '').replace(/\s+/g, ' ').trim();
 }
 
-/** The hold of a line: a link, or a name in each way that programs write one, since a hold too many deletes nothing. */
+/** Reads a line as a link, or as a name in each form that programs write: a hold too many does no harm. */
 async function holdIn(line: string, where: string, context: HoldParts): Promise<TopicHold> {
   const text = plain(line);
   if (line.trim().includes('\t'))
@@ -101,7 +101,7 @@ async function holdIn(line: string, where: string, context: HoldParts): Promise<
 
 type HoldRow = Values<typeof rowFields>;
 
-/** Those of the row; of the first and the last message only these two: a topic between them is another one. */
+/** The ids of a row; first_id and last_id stand for themselves, since messages between them may be of other topics. */
 function idsOf({ ids = [], first_id, last_id }: HoldRow): readonly number[] {
   const listed: readonly unknown[] = Array.isArray(ids) ? ids : [ids];
   const all = [...listed, first_id, last_id].filter((id) => id !== undefined && id !== null);

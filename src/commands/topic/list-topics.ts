@@ -117,10 +117,10 @@ function rowOf({ stream_id, name: channel }: Channel, topic: ListedTopic) {
   return { stream_id, channel, topic_name, messages: ids.length, ...times, resolved, ...ends };
 }
 
-/** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
+/** The failure of one channel of --all-channels, which the list skips. @throws the failures that end the list */
 function unlisted(cause: unknown, named: string): Failure {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
-  // The server answers, but not what was requested of this channel.
+  // The server responded, but not with what was requested of this channel.
   const isOfChannel = cause.kind === 'unavailable' && cause.details.http === undefined;
   if (isFatal(cause) && !isOfChannel) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
   return cause;

@@ -39,7 +39,7 @@ export interface NamedPlace {
 }
 
 /**
- * A channel as typed, or the link of one, or of a topic. The account is read only where a URL has to be of its site.
+ * Reads a channel, or a link to a channel or topic. The account is read only for a URL, which has to be of its site.
  * @throws Failure usage for a link to something else, and for a URL of another host
  */
 export async function readPlace(text: string, { chatAccount }: Accounts): Promise<NamedPlace> {
@@ -71,7 +71,7 @@ export const namingOptions = {
 interface Naming extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
   readonly confirm?: string | undefined;
-  /** Of what is held --confirm does not count. */
+  /** Held topics, which the number of --confirm does not count. */
   readonly holds?: readonly TopicHold[];
 }
 
@@ -129,7 +129,7 @@ function namesInFile(file: string, text: string): readonly string[] {
   return names;
 }
 
-/** Of a name that a list may have written in another way, the one that is there. @throws Failure usage for two */
+/** Replaces a name that a list may have escaped by the one that exists. @throws Failure usage where both exist */
 async function namesThere(chat: ChatApi, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
   const isDoubtful = names.some((name) => otherReading(name) !== undefined);
   const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
@@ -161,7 +161,7 @@ async function namesThatMatch(
   });
 }
 
-/** Topics that the latest runs deleted and archived there: if they are as many, or left open where `count` is NaN. */
+/** Topics that the latest runs deleted and archived in `root`, if they are `count`; for NaN those left unfinished. */
 async function deletedEarlier(
   { stream_id }: Channel,
   match: readonly string[],
@@ -188,7 +188,7 @@ async function deletedEarlier(
   return isUncounted || deleted.size === count ? [...deleted.values()].reverse() : [];
 }
 
-/** Of a row that names a topic, here and in lists of holds. */
+/** The fields of a row that names a topic, here and in lists of holds. */
 export const topicRowFields = {
   stream_id: { kind: 'integer', min: 0, help: 'Id of the channel' },
   channel: textField('NAME', 'Name of the channel'),
@@ -226,7 +226,7 @@ async function topicsInRows(chat: ChatApi, file: string, context: RosterParts): 
   return topics;
 }
 
-/** The server deletes nothing in an archived channel. @throws Failure rejected */
+/** Refuses an archived channel, in which the server deletes nothing. @throws Failure rejected */
 async function refuseArchived(chat: ChatApi, { stream_id, name = String(stream_id) }: Channel): Promise<void> {
   const row = (await chat.archivedChannels())?.find((one) => one['stream_id'] === stream_id);
   if (row?.['is_archived'] !== true) return;

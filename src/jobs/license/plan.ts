@@ -2,7 +2,7 @@ import { notePlanned } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
 import { plainName } from '../../core/fold-name.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { slipsBetween } from '../../schema/nearest.ts';
+import { editDistance } from '../../schema/nearest.ts';
 import { noWrites, type KnownWrites } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
@@ -211,5 +211,5 @@ function isCorrected({ name, digits, letters }: SpelledName, other: SpelledName)
   if (Math.min(name.length, other.name.length) < minChars || digits !== other.digits) return false;
   let others = 0;
   for (let at = 0; at < 32; at += 1) others += Math.abs((letters[at] ?? 0) - (other.letters[at] ?? 0));
-  return others <= 2 * maxLetters && slipsBetween(name, other.name) <= maxLetters;
+  return others <= 2 * maxLetters && editDistance(name, other.name) <= maxLetters;
 }

@@ -1,7 +1,7 @@
 // Topics that no purge deletes, and whether a run may begin beside them.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { slipsBetween } from '../../schema/nearest.ts';
+import { editDistance } from '../../schema/nearest.ts';
 import { isSameName, isSameTopic, unmarked } from '../../schema/topic.ts';
 import { findMessages } from '../messages/messages-by-ids.ts';
 import { labelOf, topicNamesIn, type Channel, type Topic } from './find-channel.ts';
@@ -90,7 +90,7 @@ export async function refuseUnfitting(
 function isNear(one: string, other: string): boolean {
   const [a, b] = [lettersOf(one), lettersOf(other)];
   const longest = Math.max(a.length, b.length);
-  return Math.abs(a.length - b.length) <= 2 && slipsBetween(a, b) <= Math.min(2, Math.floor(longest / 3));
+  return Math.abs(a.length - b.length) <= 2 && editDistance(a, b) <= Math.min(2, Math.floor(longest / 3));
 }
 
 function lettersOf(name: string): string {
