@@ -29,13 +29,13 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.exitCode = 1;
 }
 
-/** This file is all that an older Node can read. The function is in 20.16 and 22.3, and in no 21. */
+/** Only this file can be read by an older Node. `getBuiltinModule` is in 20.16 and 22.3, and in no version of 21. */
 function isNodeNewEnough() {
   const [major, minor, patch] = process.versions.node.split('.').map(Number);
   return typeof process.getBuiltinModule === 'function' && (major - 20 || minor - 18 || patch - 1) >= 0;
 }
 
-/** Not by `require`, which looks for the file in many ways and reads package.json. */
+/** Compiles a file of dist without `require`, which searches for the file in many ways and reads package.json. */
 function load(name) {
   const { compileFunction } = require('node:vm');
   const filename = join(dist, name);
@@ -44,9 +44,12 @@ function load(name) {
   return exports;
 }
 
-/** Not by process.stdout, which takes longer to make than all the rest here: only what a full pipe does not take at once goes there. */
+/**
+ * Writes without process.stdout, which takes longer to make than all the rest here. Only what a full pipe does not take
+ * at once goes there.
+ */
 function print(text) {
-  // A console of Windows takes bytes for its code page; the stream writes characters.
+  // A console of Windows reads bytes in its own code page; the stream writes characters.
   if (process.platform === 'win32' && require('node:tty').isatty(1)) return void process.stdout.write(text);
   let rest = Buffer.from(text);
   try {
@@ -57,7 +60,7 @@ function print(text) {
   }
 }
 
-/** A full disk is exit 8, a closed pipe none: the table of src/core/failure.ts. */
+/** A full disk ends with 8, a closed pipe with 0, as in the table of src/core/failure.ts. */
 function refuse({ code, message }) {
   if (code === 'EPIPE') return;
   process.exitCode = 8;

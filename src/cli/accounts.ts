@@ -22,8 +22,8 @@ import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
 /**
- * The parts of a context that choose credentials, none that is read-only for a write, and read keys; `fromPassword`
- * asks a server for one.
+ * The parts of a context that choose credentials and read keys. A write refuses a read-only credential; `fromPassword`
+ * requests a key from the server.
  */
 export function openAccounts(
   running: RunParts,
@@ -34,10 +34,10 @@ export function openAccounts(
   const { host, options, redactor, signal } = running;
   const { system } = host;
   let hide: ReturnType<typeof keyHider> | undefined;
-  // A wait for the lock of the configuration ends with the command.
+  // A wait for the configuration's lock ends when the command does.
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
-  // A dry run changes nothing that is stored; a name that is not known is refused all the same.
+  // A dry run changes nothing that is stored, but refuses an unknown name too.
   const remove: typeof profiles.remove = async (choose) => profiles.refuseUnknown(choose(await profiles.names()));
   const unchanged = { save: () => Promise.resolve(), use: profiles.refuseUnknown, remove };
   const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
@@ -100,7 +100,7 @@ function keysOf(running: RunParts) {
 function keyCommandRunner({ host, options, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
-    // Its input is ours: what a pipe holds is not for it.
+    // Standard input is for chatelaine: the key command must not read what a pipe holds.
     const interactive = host.stdin.isTTY === true && isInteractive(host, options);
     const { system, alarm } = host;
     return redactor.watch(await runKeyCommand(command, { system, alarm, signal, interactive }));

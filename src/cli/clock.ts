@@ -5,7 +5,7 @@ import { abortReason } from '../core/failure.ts';
 /** The longest span that a timer of Node takes, 24.8 days; it fires at once on a longer one. */
 const longestTimer: Milliseconds = 2 ** 31 - 1;
 
-/** An alarm of real time: a long span is waited for in steps. */
+/** An alarm of real time; a span that is too long for one timer is waited for in steps. */
 export const realAlarm: Alarm = (span, ring) => {
   let timer: NodeJS.Timeout;
   const arm = (rest: Milliseconds): void => {

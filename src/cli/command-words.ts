@@ -6,7 +6,7 @@ import { nearest, suggestion } from '../schema/nearest.ts';
 import { synopsis } from './help.ts';
 import type { LineParts } from './spellings.ts';
 
-/** The words of a line without the word `help`, which is the option of that name. */
+/** Removes the word `help` from a line, where it means --help. */
 export function withoutHelpWord(words: readonly string[]): { words: readonly string[]; isHelp: boolean } {
   const [first = '', second, ...rest] = words;
   if (first === 'help') return { words: words.slice(1), isHelp: true };
@@ -14,7 +14,7 @@ export function withoutHelpWord(words: readonly string[]): { words: readonly str
   return { words: isHelp ? [first, ...rest] : words, isHelp };
 }
 
-/** The noun of a word in either number: `topics` is `topic`. */
+/** The noun that a word means in singular or plural: `topics` is `topic`. */
 function nounNamed(word: string): string | undefined {
   return [word, `${word}s`, word.replace(/s$/, '')].find((one) => Object.hasOwn(nouns, one));
 }
@@ -25,7 +25,7 @@ const reading: ReadonlySet<string> = new Set('list view get describe status fetc
 const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
 const showing = ['view', 'get', 'status', 'fetch', 'list'];
 
-/** Verbs of other tools, and those of ours that may be meant: the first that the noun has, which runs if it reads. */
+/** Verbs of other tools, and ours that may be meant: the first that the noun has is run if it only reads. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list', 'fetch', 'status']],
   ['list', ['status']],
@@ -38,7 +38,7 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
 ]);
 
-/** Other words of people, and where they lead. */
+/** Other words that people try, and the advice for each. */
 const otherWays: ReadonlyMap<string, string> = new Map([
   ['topic restore', 'A deleted topic is in the archive that topic delete named: chatelaine archive export DIR -o html'],
   ['whoami', 'Did you mean auth status?'],
@@ -54,8 +54,8 @@ const otherWays: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
- * one that belongs behind a command, and what follows it. @throws Failure usage with near names
+ * The words of the command or noun. They are found first, so that an unknown command does not show another's help.
+ * `option`: an unknown option and the word behind it. @throws Failure usage with near names
  */
 export function commandWords(words: readonly string[], [option = '', next]: readonly string[]): readonly string[] {
   const [typed, verb] = words;
@@ -75,14 +75,14 @@ export function commandWords(words: readonly string[], [option = '', next]: read
   throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${verbs.join(', ')}.`);
 }
 
-/** The error for a word that is no command: what is meant, or why there is none. */
+/** The error for a word that is no command, with the command that may be meant, or other advice. */
 function unknownCommand(word: string, known: readonly string[], noun?: string): Failure {
   const near = meantBy(word, known, noun);
   const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
   const hint =
     otherWays.get(noun === undefined ? word : `${noun} ${word}`) ??
     (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
-  // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
+  // A ledger's URL, or a part of it, may hold a password. What looks like a key is hidden in every failure.
   const mayHoldPassword = word.includes('://') || word.includes('@');
   return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
 }
@@ -108,7 +108,7 @@ interface LinePlace {
   readonly command: AnyCommand | undefined;
 }
 
-/** The mistake in a line. It names the options that were typed, never a value: that may be a secret. */
+/** The error for a mistake in a line. It names options, but no value, which may be a secret. */
 export function mistakeIn({ lacking, unknown }: LineParts, { words, options, given, command }: LinePlace): Failure {
   const line = ['chatelaine', ...words].join(' ');
   const help = `See ${line} --help.`;
@@ -131,7 +131,7 @@ function countOf(number: number): string {
   return number === 1 ? 'one argument' : `${number} arguments`;
 }
 
-/** The value may be a key: of `--name=value` the name is shown, of `-xvalue` the letter. */
+/** Shows the name in `--name=value`, and the letter in `-xvalue`: the value may be a key. */
 function unknownOption(typed: string, line: string, options: Fields): Failure {
   const flag = typed.startsWith('--') ? typed.replace(/=.*/s, '') : typed.slice(0, 2);
   const flags = Object.entries(options).flatMap(([name, field]) => {

@@ -11,14 +11,14 @@ import { defaultRetries } from '../commands/environment.ts';
 import { observer, openLog } from './trace.ts';
 import type { RunParts } from './values.ts';
 
-/** Bytes; only an attached file may be longer. */
+/** The most bytes of a response; only an attached file may be longer. */
 const bodyLimit = 64 * 1024 * 1024;
 
 const exposed = 'others on the network can read the key and everything else that is sent';
 
 const nobody = { authorization: undefined, key: undefined, readOnly: false, plan: undefined };
 
-/** What requests to an account's server have besides its key. */
+/** The parts of an account, besides its key, that requests to its server use. */
 type Route = Pick<Holder & Profile, 'ca_file' | 'headers'>;
 
 /** The connections of one run, which share one rate gate. */
@@ -27,7 +27,7 @@ export class Connections {
   readonly #shared;
   readonly #trusts = new Map<string | undefined, Connection['surroundings']>();
   readonly #noteOnce: (text: string) => void;
-  /** A request that is not refused may have been processed, and be found by a lookup. */
+  /** True once the server did not refuse a write: it may have been processed. */
   hasWritten = false;
 
   /** @param plan takes the requests that a dry run does not send */
@@ -90,7 +90,7 @@ export class Connections {
 
   #routeOf({ ca_file, headers = {} }: Route) {
     const caFile = this.#running.options.ca_file || ca_file;
-    // One object for each file of authorities, since connections are kept by it.
+    // There is one object for each CA file, because connections are reused by this object's identity.
     const surroundings = this.#trusts.get(caFile) ?? { env: this.#running.host.system.env, caFile };
     this.#trusts.set(caFile, surroundings);
     Object.values(headers).forEach(this.#running.redactor.watch);
@@ -98,7 +98,7 @@ export class Connections {
   }
 }
 
-/** The variable that holds the key already, or one of the profile's name; and the lines that set what is not set. */
+/** The variable that holds the key in lines of curl, named after the profile, and the lines that set it. */
 function keyVariable(credential: LicensingCredential | ChatCredential, { host }: RunParts): KeyVariable {
   const { kind, profile, headers } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
@@ -114,7 +114,7 @@ function keyVariable(credential: LicensingCredential | ChatCredential, { host }:
   };
 }
 
-/** Two profiles never share a variable: one's key would go to the other's server. No name begins with a dash. */
+/** A variable of its own for each profile: a shared one would send a key to another server. */
 function ownVariable(profile: string): string {
   if (/^[a-z\d-]+$/i.test(profile)) return `KEY_${profile.replaceAll('-', '_')}`;
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;

@@ -13,11 +13,12 @@ const firstCommands =
   'auth login, license ensure, license apply, license list, license retire, license undo, archive pull, topic delete';
 
 /** Text of `chatelaine --help`, at most `width` characters wide: 24 lines on a terminal of 80 columns. */
-export function programHelp(table: readonly CommandEntry[], width: number): string {
-  const first = firstCommands.split(', ').flatMap((name) => table.find((entry) => entry.name === name) ?? []);
-  // What few need is in the line of the others.
+export function programHelp(width: number): string {
+  const first = firstCommands.split(', ').flatMap((name) => commandTable.find((entry) => entry.name === name) ?? []);
+  // Nouns that few people need are in the line of the others.
   const { sandbox: _sandbox, api: _api, ...shown } = nouns;
-  const singleCommands = table.flatMap(({ name }) => (name.includes(' ') || Object.hasOwn(nouns, name) ? [] : name));
+  const isSingle = (name: string): boolean => !name.includes(' ') && !Object.hasOwn(nouns, name);
+  const singleCommands = commandTable.map(({ name }) => name).filter(isSingle);
   const rows = [
     ...Object.entries(shown).map(([term, text]) => ({ term, text })),
     { term: 'others', text: ['sandbox', 'api', ...singleCommands].join(', ') },
@@ -30,8 +31,8 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
 
 /** Every text of help by the words of its command; the program's under ''. */
 export async function helpTexts(width: number): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map([['', programHelp(commandTable, width)]]);
-  for (const noun of Object.keys(nouns)) texts.set(noun, nounHelp(noun, commandTable, width));
+  const texts = new Map([['', programHelp(width)]]);
+  for (const noun of Object.keys(nouns)) texts.set(noun, nounHelp(noun, width));
   for (const { name, load } of commandTable) texts.set(name, commandHelp(await load(), width));
   return texts;
 }
@@ -49,8 +50,8 @@ export function optionsHelp(width: number): string {
   ]);
 }
 
-export function nounHelp(noun: string, table: readonly CommandEntry[], width: number): string {
-  const nounCommands = table.filter(({ name }) => name.startsWith(`${noun} `));
+export function nounHelp(noun: string, width: number): string {
+  const nounCommands = commandTable.filter(({ name }) => name.startsWith(`${noun} `));
   const [first] = nounCommands;
   return sections([
     ['', wrap(nouns[noun] ?? noun, width)],
@@ -74,7 +75,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ['Usage', wrap(synopsis(command), width - indent)],
     ['Examples', command.examples.slice(0, 3).flatMap((example) => exampleLines(example, width))],
     ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry), width)] as const] : []),
-    // Before the options, which may be many and shared with other commands.
+    // The paragraphs precede the options, which may be many and shared with other commands.
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
@@ -104,7 +105,7 @@ function rareOptions(options: readonly (readonly [string, Field])[], width: numb
   return [['Less common options', lines.flatMap((line) => wrap(line, width - indent))] as const];
 }
 
-/** The environment's share in the options, for help and manual. */
+/** The sentence about options in the environment, for help and manual. */
 export const twins =
   'Each of these can also be set in the environment, as in CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1, except --yes.';
 
@@ -112,14 +113,14 @@ function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };
 }
 
-/** Width of help in characters for a terminal of `columns`, or none: readable sentences. */
+/** The width of help in characters, at most 80: wider lines are hard to read. `columns`: those of the terminal. */
 export function helpWidth(columns: number | undefined): number {
   return columns === undefined ? 80 : Math.max(40, Math.min(columns, 80));
 }
 
 const indent = 2;
 const usualTermWidth = 24;
-/** A text beside its term needs that much; else it is below. */
+/** A text that would have less room beside its term goes below it. */
 const leastText = 30;
 
 function entryLines(entries: readonly HelpEntry[], width: number, termWidth = usualTermWidth): string[] {
@@ -183,7 +184,7 @@ export function optionEntries(fields: Fields): HelpEntry[] {
     }));
 }
 
-/** The options that no table has: they print a text and end. */
+/** The options that are in no table: they print a text and end the program. */
 export const textOptions: readonly HelpEntry[] = [
   { term: '-h, --help', text: 'Show help' },
   { term: '-V, --version', text: 'Show the version' },

@@ -11,9 +11,9 @@ export interface Host {
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly stdin: Input;
-  /** Where a person answers, also where standard input is a pipe. */
+  /** The terminal where a person answers, even if standard input is a pipe. */
   readonly terminal: {
-    /** The processes among which one asks at a time: a pipeline, or what xargs starts. */
+    /** The process group, in which one process asks at a time: a pipeline, or the processes of xargs. */
     readonly group: number;
     /** True if input at the terminal is meant for this process. */
     isForeground(): boolean;
@@ -25,8 +25,8 @@ export interface Host {
   /** Aborted by Ctrl-C and SIGTERM, with a Failure as reason. */
   readonly interrupt: AbortSignal;
   readonly version: string;
-  /** A test's, in place of real connections. */
+  /** Set by tests, in place of real connections. */
   readonly dispatcher?: Dispatcher;
-  /** Most bytes of an answer; the real one is generous. */
+  /** Set by tests: the most bytes of a response. */
   readonly bodyLimit?: number;
 }

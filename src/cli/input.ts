@@ -9,13 +9,13 @@ import type { Host } from './host.ts';
 
 type InputParts = Pick<RunParts, 'host' | 'signal' | 'messages'>;
 
-/** True if a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
+/** True if a person can answer: standard error and input are terminals. A CI may have a terminal with nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
-  const isAlone = !/^(false|0|no)?$/i.test(system.env['CI'] ?? '');
-  return input !== false && !isAlone && stderr.isTTY === true && terminal.isForeground();
+  const isCi = !/^(false|0|no)?$/i.test(system.env['CI'] ?? '');
+  return input !== false && !isCi && stderr.isTTY === true && terminal.isForeground();
 }
 
-/** A string of Node holds half a gigabyte, and what is read becomes several times larger. */
+/** A string of Node holds half a gigabyte, and what is parsed becomes several times larger. */
 const maxBytes = 256 * 1024 * 1024;
 const maxLineBytes = 64 * 1024;
 
@@ -42,8 +42,8 @@ export async function readInputLine(reading: InputParts): Promise<string> {
 }
 
 /**
- * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file
- * named `-` is left to the command.
+ * Replaces arguments written as `-` by the lines of standard input, and that of `--remote-user -` by its one line. A
+ * file named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
 export async function fillFromInput(request: CommandRequest, reading: InputParts) {
@@ -59,7 +59,7 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   const text = await readInputText(reading, '-');
   const lines = text.split(/\r?\n/).filter((one) => one !== '');
   const column = name.replace(/^--/, '').replaceAll('-', '_');
-  // Of users there is no list that says which of two readings is there; a channel is named once.
+  // Where two readings are possible, the command looks up which topic, view or snippet exists; users it cannot list.
   const unclear = ['topic', 'fragment', 'snippet'].includes(column) ? 'keep' : 'refuse';
   const names = labelled(name, () => namesInList(lines, [column, ...(columnsOf[column] ?? [])], unclear));
   const [line = '', ...more] = names;
@@ -77,7 +77,7 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   };
 }
 
-/** The columns of results in which the values of an argument stand under another name. */
+/** The other names that the columns of results have for the values of an argument. */
 const columnsOf: Readonly<Record<string, readonly string[]>> = {
   channel: ['stream_id', 'name'],
   fragment: ['name'],
@@ -93,7 +93,7 @@ function asksForInput(field: Field | undefined, word: unknown): boolean {
 
 const standardInput = 'standard input';
 
-/** A terminal that is read shows nothing by itself, as if the program hung. */
+/** Says that standard input is read: a terminal shows nothing by itself, as if the program hung. */
 function announce({ host, messages }: InputParts): void {
   if (host.stdin.isTTY === true) messages.say('Reading standard input; end with Ctrl-D');
 }

@@ -10,11 +10,11 @@ import { keyHider } from './typed.ts';
 import { readable, readGlobals, readValues, typedLine, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
-/** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
+/** Reads the command line, runs the command, prints the result and returns the exit code. The last catch of all. */
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const line = openLine(argv, host);
   try {
-    // Node reads U+FFFD for what is not UTF-8: the word would name somebody else.
+    // Node reads U+FFFD in place of bytes that are not UTF-8: the word would then name somebody else.
     const word = argv.find((text) => text.includes('\ufffd'));
     if (word !== undefined) throw usage(`'${word}' is not valid UTF-8`, 'Set the terminal to UTF-8, or use an id.');
     const request = await readCommandLine(argv, host);
@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
   }
 }
 
-/** A line whose global options are read as far as they can be: all that a failure of it needs to be reported. */
+/** A line whose global options are read as far as possible, which is enough to report any failure of it. */
 type OpenLine = ReturnType<typeof openLine>;
 
 function openLine(argv: readonly string[], host: Host) {
@@ -51,7 +51,7 @@ async function perform(
   const { signal, release } = openEnding(host, options.deadline);
   try {
     const { words, typed } = await fillFromInput(request, { host, messages, signal });
-    // No option is before the first of them.
+    // The empty word parts them from the line, whose last word may be an option without a value.
     known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
     const given = [
       ...Object.entries(words),
@@ -61,9 +61,9 @@ async function perform(
       known.names.add(String(text));
     const values = readValues(command, words, typed);
     checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
-    // doctor names them.
+    // doctor reports typos as a part of its result.
     if (command.name !== 'doctor') refuseTypos(host.system.env, messages.warn);
-    // Help needs nothing of what runs a command.
+    // This is loaded late, because help needs none of it.
     const { runCommand } = await import('./run.ts');
     const again: RunParts['again'] = (changed, words) =>
       typedLine(command.name, words ? { ...request, words: { own: words } } : request, changed);
@@ -101,8 +101,8 @@ function bug(cause: unknown): Failure {
 }
 
 /**
- * What ends a command early: Ctrl-C, SIGTERM and the deadline abort `signal` with a Failure; `release` cancels the
- * deadline's timer, for which the process would wait.
+ * Opens what ends a command early: Ctrl-C, SIGTERM and the deadline abort `signal` with a Failure. `release` cancels
+ * the deadline's timer, for which the process would wait.
  */
 function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefined) {
   if (deadline === undefined) return { signal: interrupt, release: () => undefined };

@@ -23,7 +23,7 @@ export function openRedactor() {
 
 const maxChars = 1000;
 
-/** A server's words cut to a readable length, after redaction, which does not recognize half a secret. */
+/** Cuts a server's words to a readable length, after redaction, which would not recognize half a secret. */
 export function truncate(redacted: string): string {
   return redacted.length > maxChars ? `${redacted.slice(0, maxChars)}… (${redacted.length} characters)` : redacted;
 }
@@ -31,7 +31,7 @@ export function truncate(redacted: string): string {
 /** Writes to stderr, without secrets. */
 export type Messages = ReturnType<typeof openMessages>;
 
-/** Completes our words: a command that they name, and that is about an account, asks the one that was typed. */
+/** Adds the --profile or --sandbox that was typed to every command in a text that is about an account. */
 export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }) {
   const chosen = commandLine('', [], account).slice('chatelaine '.length);
   if (chosen === '') return (text: string) => text;
@@ -89,7 +89,7 @@ export function openMessages(
   };
 }
 
-/** Cleans text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. */
+/** Cleans each text alone, since a secret may be a character of JSON; then cuts a server's words, but not ours. */
 export function redact({ kind, message, details }: Failure, clean: (text: string) => string): Failure {
   const { problems, hint, http, server } = details;
   const spoken = (text: string): string => truncate(clean(text));

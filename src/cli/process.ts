@@ -12,7 +12,7 @@ import { main } from './main.ts';
 
 /** Runs the program in this process, for the launcher. `keepCode` writes the code cache after all work. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
-  // Node takes UTC for the name of this file, and reads the file where TZ is not set.
+  // Node takes TZ=/etc/localtime for UTC, but reads that file where TZ is not set.
   if (process.env['TZ']?.replace(/^:/, '') === localZone) delete process.env['TZ'];
   const interrupt = interruption();
   let stdin: Host['stdin'] | undefined;
@@ -38,7 +38,7 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
   endProcess(interrupt);
 }
 
-/** node:os is loaded where a file of the user is needed. */
+/** The getters load node:os only where a file of the user is needed. */
 function thisSystem(): System {
   return {
     env: process.env,
@@ -55,7 +55,7 @@ function thisSystem(): System {
     },
     get local() {
       if (process.platform !== 'win32') return '/var/tmp';
-      // The temporary folder of a remote session goes with the session.
+      // In a remote session the temporary folder is deleted at the end of the session.
       return process.env['LOCALAPPDATA'] || tmpdir();
     },
     get hostname() {
@@ -68,12 +68,12 @@ function thisSystem(): System {
   };
 }
 
-/** The sink's write reports errors; without a listener the same error would end the process. */
+/** Ignores errors of a stream, which the sink's write reports: without a listener they would end the process. */
 function ignoreErrors(open: () => NodeJS.WriteStream): Output {
   return openStream(open).on('error', () => undefined);
 }
 
-/** Node on Windows throws where a handle cannot be used; then its reads and writes fail, as on other systems. */
+/** Node on Windows throws where a handle cannot be used; here reads and writes fail then, as on other systems. */
 function openStream<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
   try {
     return open();
@@ -88,7 +88,7 @@ function openStream<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open:
   }
 }
 
-/** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */
+/** Resolves when a stream has written what it was given, or a moment after a signal. */
 function flush(stream: Output, interrupt: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => void realAlarm(moment, resolve);
@@ -106,7 +106,7 @@ const moment = 100;
  */
 function endProcess({ aborted, reason }: AbortSignal): void {
   if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
-  // Windows has no such action: there a signal to itself would be exit 1.
+  // Windows has no such action: a process that signals itself there exits with 1.
   const signal = (reason instanceof Failure && signalOf[reason.kind]) || 'SIGINT';
   process.removeAllListeners(signal);
   if (process.platform !== 'win32' && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
@@ -117,8 +117,8 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
 /**
- * A second signal of its kind kills the process, and any after Ctrl-C does, unless the call that outlasted Ctrl-C takes
- * the event `again` and ends.
+ * A second signal of the same kind kills the process, and so does any signal after Ctrl-C, unless a call that outlasts
+ * Ctrl-C handles the event `again` and ends.
  */
 function interruption(): AbortSignal {
   const controller = new AbortController();
@@ -138,7 +138,7 @@ function interruption(): AbortSignal {
     };
     process.on(signal, failure ? hear : () => undefined);
   }
-  // Nothing is left that could end a wait: unheard, that would be success.
+  // The event loop is empty while the command still waits: without this, the process would end with 0.
   process.on('beforeExit', () => {
     if (process.exitCode === undefined) controller.abort(new Error('nothing is left to wait for'));
     process.exitCode ??= 1;
@@ -146,7 +146,7 @@ function interruption(): AbortSignal {
   return interrupt;
 }
 
-/** Failures by the signal that ends a run. Away from a terminal SIGHUP does not, as with nohup: Node undoes that. */
+/** Failures by the signal that ends a run. Without a terminal SIGHUP is ignored, as nohup wants: Node undoes that. */
 function signals(): Readonly<Record<string, Failure | undefined>> {
   return {
     SIGINT: new Failure('cancelled', 'interrupted'),
@@ -178,7 +178,7 @@ const processTerminal: Host['terminal'] = {
   },
 };
 
-/** A line typed before a question answers another one; raw, a terminal gives a line that has no end yet too. */
+/** Discards what was typed before a question. In raw mode a terminal also gives a line that has no end yet. */
 function discardTyped(terminal: ReadStream): void {
   const waiting = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK);
   terminal.setRawMode(true);
@@ -196,7 +196,7 @@ function discardTyped(terminal: ReadStream): void {
 function groups(): { readonly own: number; readonly foreground: number } | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');
-    // Fields behind the name, which may hold anything: state, parent, group, session, terminal, its group in front.
+    // Fields behind the name, which may contain anything: state, parent, group, session, terminal, foreground group.
     const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { own: Number(own), foreground: Number(foreground) };
   } catch {

@@ -38,7 +38,7 @@ export async function readCommandLine(
   if (named.isHelp || line.asks === 'help' || (!command && !isWrong)) {
     const [noun] = words;
     if (command) return { text: commandHelp(command, width) };
-    return { text: noun === undefined ? programHelp(commandTable, width) : nounHelp(noun, commandTable, width) };
+    return { text: noun === undefined ? programHelp(width) : nounHelp(noun, width) };
   }
   const given = [...line.first, ...line.words.slice(words.length), ...line.last];
   const rows = Object.entries(args);
@@ -49,10 +49,10 @@ export async function readCommandLine(
   return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };
 }
 
-/** A word that no command line can have: the value of an option that is the last word. */
+/** Follows the last word of a line, in which it cannot occur: an option that takes it as its value lacks one. */
 const end = '\0';
 
-/** The only function that knows commander: it finds words and flags, our own tables judge them. */
+/** The only function that uses commander, which finds words and flags; our own tables validate them. */
 export function partLine(argv: readonly string[], fields: Fields, args: readonly string[] = []): LineParts {
   const spellings = spellingsOf(fields, args);
   const [typed, first, last]: [TypedOption[], string[], string[]] = [[], [], []];
@@ -75,11 +75,11 @@ export function partLine(argv: readonly string[], fields: Fields, args: readonly
     return option ? plainWord(word, option) : word;
   });
   const program = new Command();
-  // All of them, of which a line has a few, cost 4 MB: commander compares each with every other one.
+  // Only the options that the line may have: all of them cost 4 MB, since commander compares each with every other.
   for (const spelling of [...spellings.values()].filter((one) => line.some((word) => mayBe(one, word)))) {
     const { word, short, takes } = spelling;
     const option = new Option(`${short === undefined ? '' : `-${short}, `}--${word}${takes ? ' <value>' : ''}`);
-    // Every value in its order: commander itself keeps one.
+    // This takes every value in its order; commander itself keeps the last one.
     program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
   }
   const { operands, unknown } = program.parseOptions([...line, end]);

@@ -11,9 +11,9 @@ import type { Host, Input, Output } from './host.ts';
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string, hint = 'Give it as an option: see --help.'): Promise<string> => {
     if (!interactive()) throw usage(`a question needs an answer, but there is no terminal: ${question}`, hint);
-    // The answer begins on the same line.
+    // Two columns are left for the answer, which begins on the same line.
     const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
-    // The question has a line of its own, below what it is about.
+    // The question gets a line of its own, below the sentences before it.
     const shown = fit(plain(question).replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n'), columns);
     return atTerminal(host, signal, (input, ended) => readLine(input, host.stderr, shown, ended));
   };
@@ -42,7 +42,7 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
 /** Reads an answer until the signal aborts. */
 type ReadAnswer<T> = (input: Input, ended: AbortSignal) => Promise<T>;
 
-/** One question at a time, also among the processes of a pipeline: of two that wait for a line, either may get it. */
+/** Asks one question at a time, also among the processes of a pipeline: of two readers, either may get the line. */
 async function atTerminal<T>(host: Host, signal: AbortSignal, ask: ReadAnswer<T>): Promise<T> {
   const lock = join(await lockFolder(host.system), `terminal-${host.terminal.group}.lock`);
   const askOnce = async (): Promise<T> => {
@@ -53,16 +53,16 @@ async function atTerminal<T>(host: Host, signal: AbortSignal, ask: ReadAnswer<T>
     } catch (cause) {
       if (signal.aborted || !stopped.signal.aborted) throw cause;
     } finally {
-      // Windows has standard input itself here.
+      // On Windows the input is standard input itself, which stays open.
       if (input !== host.stdin) input.destroy();
     }
-    // After a stop readline reads no more, and the shell has changed the modes of the terminal.
+    // After a stop readline reads nothing, and the shell has changed the terminal's modes: the question is repeated.
     return askOnce();
   };
   return withLock(lock, host, askOnce, { wait: Infinity, signal, what: 'the terminal' });
 }
 
-/** readline's question never settles when its input closes: the closing ends it here. */
+/** Ends the question when the input closes: the promise of readline would never settle. */
 async function readLine(input: Input, output: Output, question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input, output, terminal: true });
   const closed = new AbortController();

@@ -52,10 +52,10 @@ export function presentationOf(command: AnyCommand, typed: GlobalValues, host: P
       !isOfJob && showsPlan(show, options, looks) ? { ...result, format: planFormat, sentence: undefined } : result,
     /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
-    /** Requested fields that a server may send in rows: only the response shows. */
+    /** Requested fields that the server's rows may have, which only the response shows. */
     open: show.others === 'any' ? unknownBeside(commandFields) : [],
     noFields,
-    /** Before anything is sent; `fromFile`: fields that the input file adds. @throws Failure usage */
+    /** Checks fields before anything is sent; `fromFile`: those that the input file adds. @throws Failure usage */
     checkFields(fromFile: readonly string[]): void {
       const knownFields = [...new Set([...commandFields, ...fromFile])];
       const unknownFields = unknownBeside([...knownFields, ...(hasPlan ? planColumns : [])]);
@@ -67,7 +67,7 @@ export function presentationOf(command: AnyCommand, typed: GlobalValues, host: P
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: GlobalValues): GlobalValues {
   const { output, fields, jq, sort, count_by: countBy, typed, ...otherOptions } = given;
-  // The command line counts, and not the environment.
+  // --fields and --sort on the command line override a count_by of the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
   const looks = { output, fields, jq, sort, count_by: isOther ? undefined : countBy };
   for (const [look, why, hint] of strangeLooks(command, { ...otherOptions, typed, ...defined(looks) })) {
@@ -94,7 +94,7 @@ function strangeLooks(
       refused.push([look, `--count-by and --${look} exclude each other`, hint]);
     if (row?.shows !== undefined) refused.push(['output', `-o ${output ?? ''} shows no counts`, hint]);
   }
-  // A text has no order; columns only where the command names their fields; and a filter only where it is JSON.
+  // A text has no order, it has columns only where the command names fields, and a filter only where it is JSON.
   if (result === 'text' || result === 'json text') {
     const hint = result === 'text' ? 'Leave it out.' : 'Use --jq EXPR on JSON.';
     const applies = { fields: commandFields !== undefined, jq: result === 'json text', sort: false };
@@ -140,13 +140,13 @@ function present(printed: Presented, { output }: GlobalValues, looks: Looks): Pr
   return { ...looks, show, format, sentence: looks.countBy ? undefined : sentenceOf(show, format, looks) };
 }
 
-/** Whether a dry run whose form nobody chose shows the plan, as the question of its command does. */
+/** True for a dry run that shows the plan, as the question of its command does, since nobody chose a format. */
 function showsPlan({ outcome, text }: Show<unknown>, { dry_run, output }: GlobalValues, looks: Looks): boolean {
   const isChosen = output !== undefined || [looks.fields, looks.sort, looks.countBy].some((look) => look !== undefined);
   return dry_run === true && outcome?.plan !== undefined && !isChosen && (looks.terminal || text !== undefined);
 }
 
-/** The text that is printed for each row in place of its format, where there is one. */
+/** The function whose text is printed for each row in place of the format; undefined where the format is used. */
 function sentenceOf(
   { text, quiet, line }: Show<unknown>,
   format: FormatRow,
@@ -184,7 +184,7 @@ const planShow: Show<unknown> = {
       .join(' '),
 };
 
-/** Names the variables, which hold for all commands and are easily forgotten. */
+/** Names the variables that set these options, since people forget them. */
 function whereFrom(given: GlobalValues): string {
   const looks = ['fields', 'sort', 'count_by'] as const;
   const set = looks.filter((look) => given[look] !== undefined && !given.typed.has(look));

@@ -28,8 +28,8 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   if (command.show?.others !== 'kept') checkFields([]);
   const isWrite = command.dryRun?.includes('requests') === true && !options.dry_run && values['method'] !== 'GET';
   const session = openSession(running, command, checkFields, isWrite ? 'write' : 'read');
-  // Rows of writes are outcomes: the run ends them itself, and says what is left.
-  const turn = turner(isWrite ? undefined : given.signal, host.clock);
+  // The signal does not cut the rows of a write: the run ends them itself, and says what is left.
+  const turn = openTurn(isWrite ? undefined : given.signal, host.clock);
   const asides: string[] = [];
   const printed = {
     say: messages.say,
@@ -65,7 +65,7 @@ function afterWrites(cause: unknown): unknown {
   return cause.as('incomplete', `after requests that change something: ${cause.message}`, { hint });
 }
 
-/** What follows local times: nothing, or, once it was said that the zone is not known, the mark of UTC. */
+/** The mark behind local times: none, or Z for UTC, after a warning that the time zone is not known. */
 function zoneMarkOf({ host, messages }: RunParts): () => string {
   let mark: string | undefined;
   return () => {
@@ -81,8 +81,8 @@ async function filterOf({ options, host, signal }: RunParts): Promise<JsonFilter
   return openFilter(options.jq, { signal, alarm: host.alarm, env: host.system.env });
 }
 
-/** Turns the event loop where its last turn is so long ago that a user would notice; ends the rows on the signal. */
-function turner(signal: AbortSignal | undefined, { elapsed }: Clock): () => Promise<void> | undefined {
+/** Yields to the event loop if its last turn is so long ago that a user would notice; ends the rows on the signal. */
+function openTurn(signal: AbortSignal | undefined, { elapsed }: Clock): () => Promise<void> | undefined {
   let last = elapsed();
   const turn = async (): Promise<void> => {
     await nextTurn();
@@ -112,7 +112,7 @@ function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'o
     running.messages.warn(`${failure.message}; the complete result is shown`);
     return writeResult({ one }, { ...presentation, fields: undefined }, sink);
   };
-  /** The rows of a read, as soon as each field that was asked for was in one. */
+  /** Holds back the rows of a read until each requested field was in one of them. */
   const checked = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
     const heldBack: unknown[] = [];
     let missing = open;
@@ -133,7 +133,7 @@ function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'o
   };
 }
 
-/** Standard output; on a terminal the line of progress is taken away first, or a row would continue it. */
+/** Standard output; on a terminal the line of progress is erased first, or a row would continue it. */
 function sinkOf({ host, messages, signal }: RunParts): Sink {
   const sink = streamSink(host.stdout, host.alarm, signal);
   if (!host.stdout.isTTY) return sink;
@@ -149,7 +149,7 @@ function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {
   return typeof outcome === 'object' && outcome !== null && Symbol.asyncIterator in outcome;
 }
 
-/** The requests that would have been sent; where there are none, what the command says itself. */
+/** Prints the requests that would have been sent, or the command's own result where there are none. */
 async function printDry(
   outcome: unknown,
   print: (outcome: unknown) => Promise<void>,
@@ -160,7 +160,7 @@ async function printDry(
   const { value, error } = await collectRows(outcome);
   if (plan.isText || planned.length > 0) {
     const rows = planRows(plan, planned, running);
-    // Several requests are a line each; one request is a record where people read.
+    // Several requests are a line each; a single one is a record on a terminal.
     const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
     const printed = isRecord ? { ...plan, sentence: undefined } : plan;
     await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
@@ -182,7 +182,7 @@ async function collectRows(outcome: unknown): Promise<{ value: unknown; error?: 
 
 /** The exact requests without passwords, or their lines of curl that bash can run. */
 function planRows({ isText }: Presentation, planned: readonly PlannedCall[], { messages, redactor }: RunParts) {
-  // A password may be a word or a sign of JSON itself, so each value is redacted alone.
+  // Each value is redacted alone, since a password may be a word or a character of the JSON itself.
   const redact = (texts: object) =>
     Object.entries<string>({ ...texts }).map(([name, text]) => [name, redactor.clean(text)] as const);
   if (!isText) return planned.map(({ request }) => Object.fromEntries<string>(redact(request)));
@@ -192,7 +192,7 @@ function planRows({ isText }: Presentation, planned: readonly PlannedCall[], { m
     messages.say(`set first: ${passwords.map((name) => `read -rs ${name}; export ${name}`).join('; ')}`);
   return [
     ...new Set(planned.flatMap(({ setup }) => setup)),
-    // An unset variable would be an empty password: bash does not end where a variable of <( ) is unset.
+    // These lines stop at an unset variable: inside <( ) bash would go on with an empty password.
     ...passwords.map((name) => `: "\${${name}:?}"`),
     ...planned.map(({ curl }) => redactor.clean(curl)),
   ].map((line) => `${line}\n`);

@@ -87,7 +87,7 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
     log(entry) {
       append?.(JSON.stringify(entry));
       const { method, path, status, fault } = entry;
-      // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
+      // A line for whoever watches the terminal, such as `POST /v1/license/ 201 (drop-after)`.
       if (host.stderr.isTTY) say(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
     },
     persistence,
@@ -97,7 +97,7 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
     await persistence?.exclusively(async ({ records }) => sandbox.store.replay(records));
     yield addressOf(sandbox);
     say(`serving on ${sandbox.listening} until Ctrl-C`);
-    // A server ends by a signal alone, and says by which.
+    // Only a signal ends the server, with the failure that names the signal.
     if (!signal.aborted) await once(signal, 'abort');
     throw signal.reason;
   } finally {

@@ -101,16 +101,16 @@ function clockOf({ host: { clock, system }, signal }: RunParts, connections: Con
   };
 }
 
-/** The first line names the places of the run that no line names. */
+/** Adds the places of the run to the first line, unless a line names them already. */
 function conclusionsWith(concluded: readonly string[], places: readonly string[]): readonly string[] {
   const unnamed = places.filter((place) => !concluded.some((line) => line.includes(place.replace(/^.*, /, ''))));
   if (unnamed.length === 0) return concluded;
   const [first = '', ...others] = concluded;
-  // Before the advice that the line may give.
+  // The places go before the semicolon, behind which a line gives advice.
   return [first.replace(/^[^;]*/, (done) => `${done} on ${unnamed.join(' and ')}`.trimStart()), ...others];
 }
 
-/** The two services, whose credential is found out when the first call is made. */
+/** The two services, whose credential is looked up when the first call is made. */
 function services(
   accounts: Accounts,
   connections: Connections,
@@ -200,7 +200,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
   const text = (): string => {
     const elapsed = Math.max(1, clock.now() - started);
     const rate = (done * 1000) / elapsed;
-    // Before that, the rate says nothing of the rest.
+    // Earlier than that, the rate says nothing about the rest.
     const isSound = elapsed >= 5000 && done >= total * 0.03 && done < total;
     const remaining = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
     return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${remaining}`;
@@ -211,7 +211,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     if (now - last < (isTerminal ? redrawEvery : lineEvery)) return;
     last = now;
     lastCount = done;
-    // A line that wraps could not be taken back; a terminal may have no width.
+    // A line that wraps could not be erased; some terminals report no width.
     if (isTerminal) messages.status(text().slice(0, (stderr.columns || 80) - 1));
     else messages.say(text());
   };
@@ -220,7 +220,7 @@ export function openProgress({ host, options, messages }: ProgressParts, label: 
     upTo,
     end() {
       if (isTerminal) messages.status(undefined);
-      // The last line that stays is the true one.
+      // The last line to stay has the final count.
       else if (lastCount !== undefined && lastCount !== done) messages.say(text());
       lastCount = undefined;
     },

@@ -8,7 +8,7 @@ export interface Spelling {
   readonly short?: string | undefined;
   readonly flag: string;
   readonly takes: boolean;
-  /** It is an argument before the other words, or behind them. */
+  /** Where the value of an argument goes that is typed by its name: before the other words, or behind them. */
   readonly argument?: 'first' | 'last';
 }
 
@@ -37,7 +37,7 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
   snippet: ['saved-snippet-id'],
 };
 
-/** The API's switches that are other switches here. */
+/** The API's switches that have other names here. */
 const switchNames: readonly (readonly [word: string, option: string, on: string, off: string])[] = [
   ['apply-markdown', 'raw_content', 'no-raw-content', 'raw-content'],
   ['is-pinned', 'pin', 'pin', 'hide'],
@@ -58,7 +58,7 @@ export function spellingsOf(fields: Fields, args: readonly string[]): ReadonlyMa
     { ...switchOf('help'), short: 'h' },
     { ...switchOf('version'), short: 'V' },
   ];
-  // The first of a word counts: a field's own name goes before the API's.
+  // Of two spellings of one word the first counts: a field's own name goes before the API's.
   return new Map(all.reverse().map((one) => [one.word, one]));
 }
 

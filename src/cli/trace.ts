@@ -18,13 +18,13 @@ export function observer(running: RunParts): (event: WireEvent) => void {
 
 type TracedEvent = Exclude<WireEvent, { kind: 'slow' }>;
 
-/** Says what is waited for: in a transient line on a terminal; elsewhere once a run. */
+/** Says what the run waits for: in a transient line on a terminal, and elsewhere once a run. */
 function slowReporter({ messages, host: { stderr, system } }: RunParts): (event: WireEvent) => void {
   const saidKinds = new Set<string>();
   const isTransient = stderr.isTTY === true && system.env['TERM'] !== 'dumb';
   let isShown = false;
   let [answers, waited] = [0, 0];
-  /** A list of many pages, each of them quick: a line for each ten seconds of waiting. */
+  /** Reports a list of many quick pages: a line for each ten seconds of waiting. */
   const progressOf = (event: WireEvent): string | undefined => {
     if (event.kind !== 'answer') return undefined;
     answers += 1;
@@ -84,8 +84,8 @@ function block(first: string, mark: string, headers: Readonly<Record<string, unk
 }
 
 /**
- * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, headers, secrets or license
- * codes.
+ * Writes requests, responses, failures and waits to a file, a JSON object a line: no bodies, headers, secrets or
+ * license codes.
  * @throws Failure config where the file cannot be written
  */
 export function openLog(path: string, { host, redactor, messages }: RunParts): (event: WireEvent) => void {

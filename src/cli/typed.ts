@@ -3,7 +3,7 @@ import type { Environment } from '../core/system.ts';
 /** All that a user gave a run: words of the command line, lines of standard input in their place, and variables. */
 export interface Typed {
   readonly words: readonly string[];
-  /** Those that were typed as a user, topic or channel: an odd name is no key. */
+  /** Values typed as a user, topic or channel; only one with 32 letters and digits, as a key has, is hidden. */
   readonly names?: ReadonlySet<string>;
   readonly env: Environment;
 }
@@ -25,10 +25,10 @@ export function keyHider({ words, names, env }: Typed): (text: string) => string
 /** A shorter word occurs in every text: hiding it would reveal it, and garble the rest. */
 const shortest = 4;
 
-/** The texts of one value that are not repeated, and the pieces of it that messages show alone. */
+/** The texts to hide for one value: the value itself, and those of its pieces that messages show alone. */
 function keysIn(name: string, text: string, names?: ReadonlySet<string>): readonly string[] {
   const [, label = '', behind = text] = /^([^=]*)=(?!=*$)(.+)$/s.exec(text) ?? [];
-  // `-kVALUE` is said without its letter.
+  // Messages show `-kVALUE` without its letter.
   const values = /^-\w/.test(text) ? [label, behind, text.slice(2)] : [label, behind];
   const isNamed = speaksOfKey.test(label || name) && !behind.startsWith('-') && !isPath(behind);
   return values.flatMap((value) => {
@@ -40,10 +40,10 @@ function keysIn(name: string, text: string, names?: ReadonlySet<string>): readon
   });
 }
 
-/** Parts of a URL or list that messages show alone: signs of base64, without those that join; letters and digits. */
+/** Pieces of a URL or list that messages show alone: base64, base64 without signs that join, letters and digits. */
 const pieces = [/[\w+/=~-]{20,}/g, /[\w+~-]{20,}/g, /[a-z\d]{20,}/gi];
 
-/** An option, or one of the two settings that are passwords. */
+/** The name of an option for a key, or of one of the two settings that are passwords. */
 const speaksOfKey = /^(?:-k$|-.*(?:key|token|secret|passw)|(?:old|new)[_-]password$)/i;
 
 /** A run of 20 letters and digits, two of each; or 24 signs of a key with small letters, capitals, two digits. */

@@ -56,7 +56,7 @@ function typedFor(name: string, field: Field, typed: readonly TypedOption[]): (s
   });
 }
 
-/** Lists gather; equal values are one. @throws Failure usage for two values: the first may be a guard */
+/** Joins the values of a list, and equal values. @throws Failure usage for two values: the first may be a guard */
 function oneText(label: string, field: Field, texts: readonly (string | boolean)[]): unknown {
   const values = [...new Set(texts)];
   if (field.many) return values;
@@ -76,7 +76,7 @@ function readOne(label: string, field: Field, text: unknown): unknown {
 
 type Formatted = Pick<AnyCommand, 'options' | 'dryRun' | 'show'>;
 
-/** For `readGlobals`: those that can be read, where the line or another option cannot; its failure has their style. */
+/** Like `collect`, but skips what cannot be read: the readable options decide how the line's failure is shown. */
 export const readable: typeof collect = (items, read) =>
   Array.from(items, (item, index) => unless(Failure, () => read(item, index))).filter((value) => value !== undefined);
 
@@ -93,7 +93,7 @@ export function readGlobals(
     if (name in commandOptions) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
-    // An alias or wrapper has options that a line changes; which account is meant is not for the last to say.
+    // The last value counts, so that a line can change the options of an alias; two profiles are refused.
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];
@@ -115,7 +115,7 @@ function twin(name: string, field: Field, env: Environment): unknown {
   if (negated !== undefined) return !switchOf(opposite, negated);
   const text = variable(env, flag);
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
-  // A format of other commands: the environment holds for all commands, so this one ignores it.
+  // The environment holds for all commands, so a format of others is ignored.
   const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
   if (text === undefined || isOfOthers) return undefined;
   if (field.kind === 'boolean') return switchOf(flag, text);
@@ -128,10 +128,10 @@ function switchOf(label: string, text: string): boolean {
   throw new Failure('usage', `${label}: '${text}' is neither true nor false`);
 }
 
-/** Options that agree to one run. */
+/** Options that agree to one run only, and are never repeated. */
 const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'adopt'];
 
-/** Every line that repeats what was typed. `changed`: options with other values, undefined for none. */
+/** Writes a line that repeats what was typed. `changed`: options with other values; undefined removes one. */
 export function typedLine(
   name: string,
   { words, typed }: { readonly words: Texts; readonly typed: readonly TypedOption[] },

@@ -18,7 +18,7 @@ export function answer([shell = '', ...typed]: readonly string[], file: string):
   const read = shell === 'bash' ? readBashLine(line) : { words: typed.slice(0, -1), current };
   if (!read) return answerFor(shell, { kind: 'files', offers: [] }, 0);
   const found = complete(surface, read.words, read.current, profileNames);
-  // bash replaces what is behind its last break alone.
+  // bash replaces only what follows its last word break.
   const kept = Math.max(...Array.from(breaks, (sign) => read.current.lastIndexOf(sign) + 1));
   return answerFor(shell, found, shell === 'bash' ? kept : 0);
 }
@@ -27,7 +27,7 @@ function isSurface(value: unknown): value is Surface {
   return isObject(value) && ['groups', 'commands', 'options'].every((name) => Array.isArray(value[name]));
 }
 
-/** The words of a line of bash before the cursor, as typed, and the one at it; undefined behind `>` or `<`. */
+/** Splits a line of bash into the words before the cursor and the one at it; undefined behind `>` or `<`. */
 export function readBashLine(line: string) {
   const found = [...line.matchAll(/(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.?)*"?)+/gs)];
   const last = found.at(-1);
@@ -60,7 +60,7 @@ function profileNames(): readonly string[] {
   }
 }
 
-/** A FIFO or a device in place of the file would hold the user's shell. */
+/** Reads regular files only: a FIFO or a device in place of the file would block the user's shell. */
 function textOf(file: string): string {
   const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -105,7 +105,7 @@ interface Completion {
 
 type ProfileNames = () => readonly string[];
 
-/** Offers only words that no shell quotes: where the word at the cursor has a quote, nothing but files. */
+/** Offers only words that no shell has to quote. */
 export function complete(
   surface: Surface,
   words: readonly string[],
@@ -123,7 +123,7 @@ interface TypedWords {
   readonly path: readonly string[];
   /** Undefined where the words name no command yet. */
   readonly command: SurfaceCommand | undefined;
-  /** Own and global ones; a command's own comes first. */
+  /** The command's own options, followed by the global ones that have other names. */
   readonly options: readonly SurfaceOption[];
   /** The option whose value comes next. */
   readonly pending: SurfaceOption | undefined;
@@ -141,7 +141,7 @@ function readLine(surface: Surface, words: readonly string[]): TypedWords | unde
     if (pending) pending = undefined;
     else if (!isEnded && word === '--') isEnded = true;
     else if (!isEnded && /^-./.test(word)) {
-      // Of letters in one word the last one may have a value behind it.
+      // In a word of several letters, only the last one can have its value in the next word.
       const spelling = word.startsWith('--') ? word : `-${word.at(-1) ?? ''}`;
       const option = optionsAt(surface, path).find((one) => one.option === spelling || one.short === spelling);
       pending = option?.kind === 'boolean' ? undefined : option;

@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 
-/** False for files, pipes and the null device: what knows for sure takes milliseconds to load, or to make. */
+/** False for files, pipes and the null device. An exact test would take milliseconds to load its module. */
 export function maybeTerminal(descriptor: number): boolean {
   try {
     const stream = fstatSync(descriptor);

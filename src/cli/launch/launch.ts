@@ -23,7 +23,7 @@ export function launch(dist: string): void {
   const source = readFileSync(join(dist, packedFile), 'latin1');
   // scripts/bundle/pack.js writes both: package.json would be one file more to find and parse.
   const [, version = '', hash = ''] = source.slice(0, maxFirstLine).split(' ');
-  // Good for one build, since V8 compares only the lengths of texts, and for one version of V8 and processor.
+  // A cache is valid for one build, since V8 compares only the length of the source, and for one V8 and processor.
   const engine = `v8-${process.versions.v8}-${process.arch}`;
   const cache = openCodeCache(process.env, `${version}-${hash.slice(0, 32)}.${engine}`);
   const script = compile(dist, source, cache.data);
@@ -31,7 +31,7 @@ export function launch(dist: string): void {
   const program = chunks.load('main.cjs') as Program;
   const isUsed = cache.data !== undefined && script.cachedDataRejected !== true;
   const keepCode = (): void => {
-    // A command that sent nothing compiled too little of the program.
+    // A command that sent no request has compiled too little of the program to be worth keeping.
     if (!isUsed && chunks.isLoaded(sender)) cache.keep(() => script.createCachedData());
   };
   void program.start(version, { keepCode });
@@ -95,7 +95,7 @@ export function helpText(dist: string, argv: readonly string[]): string | undefi
   return columns < 80 ? reflow(text, columns) : text;
 }
 
-/** The paragraphs of a guide at another width; its commands, which are indented by four, stay. */
+/** Wraps the paragraphs of a guide to another width; its commands, which are indented by four, stay. */
 function reflow(guide: string, columns: number): string {
   return guide.replace(/^( {2}| {6}|)(\S.*(?:\n\1\S.*)*)/gm, (_, lead: string, words: string) => {
     const room = Math.max(20, columns - lead.length);
@@ -105,8 +105,8 @@ function reflow(guide: string, columns: number): string {
 }
 
 /**
- * V8's code cache of the program (docs/internals/architecture.md, Code cache): what an earlier run kept under a name,
- * and how to keep what `make` returns. A cache that cannot be read or written is none.
+ * V8's code cache of the program (docs/internals/architecture.md, Code cache). `data` is what an earlier run kept under
+ * the name; `keep` writes what `make` returns. A cache that cannot be read or written counts as missing.
  */
 export function openCodeCache(env: NodeJS.ProcessEnv, name: string) {
   const folder = cacheFolder(env);
@@ -140,7 +140,7 @@ function attempt<T>(run: () => T): T | undefined {
 
 const headBytes = 4;
 
-/** The cache is code to execute: only this user may have been able to write it. V8 does not notice damage. */
+/** The cache is executed, so nobody else may have been able to write it. V8 does not notice damage, a sum does. */
 function readCache(folder: string, name: string): Buffer | undefined {
   const file = join(folder, name);
   const found = lstatSync(file);
@@ -159,7 +159,7 @@ function isPrivate({ uid, mode }: Stats): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-/** Whole or not at all: a run that starts meanwhile reads the old file or the new one. Other builds' files go. */
+/** Replaces the file at once, so that a run never reads half of it, and removes the files of other builds. */
 function writeCache(folder: string, name: string, data: Buffer): void {
   for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
   if (!isPrivateFolder(folder)) return;
