@@ -107,6 +107,8 @@ async function send(
     return { value: await api.update(edit), end: endOf(change) };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
+    // What the server says that it changed, and does not show yet, may be shown late.
+    if (cause.kind === 'rejected' && !isRefusal(cause)) return { value: cause, end: { is: 'answered', status: 200 } };
     if (cause.kind !== 'unknown' && !cause.isInterruption) throw cause;
     return { value: cause, end: 'no answer' };
   }

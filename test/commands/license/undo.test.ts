@@ -285,6 +285,8 @@ test.each([
     expect(refused.stderr).toMatch(/read back, the license has size_allowance \d instead of \d/);
     const size = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'ada')?.size_allowance;
     expect(size).toBe([2, 3][before]);
+    const ensured = await run('license ensure --remote-user ada --size-allowance 5', { home });
+    expect(ensured.stderr).toContain('an earlier run may have changed the license of ada: listing again in ');
   },
 );
 
