@@ -7,7 +7,7 @@ import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type PendingWrite, type UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
-import { performLookup } from './case-lookups.ts';
+import { performLookup, see } from './case-lookups.ts';
 import { answerOf, countIn, locked, madeBy, type Case, type End, type Step } from './case.ts';
 import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
@@ -120,8 +120,17 @@ export class Giving {
       }
       case 'create':
         if (one.sent) this.#resent.add(one.asked);
-        return this.#creations.create(one, step.before);
+        return this.#creations.create(one, step.before).catch((cause: unknown) => this.#seeRefused(one, cause));
     }
+  }
+
+  /** A gateway that repeats a request returns the refusal of the second one: a lookup shows what the first has made. */
+  async #seeRefused(one: Case, cause: unknown): Promise<Case> {
+    const isLookedUp = this.#ports.rules.wants === 'one license' && !this.#ports.state.isOver;
+    if (!(cause instanceof Failure) || cause.kind !== 'rejected' || !isLookedUp) throw cause;
+    const seen = await see(one, Infinity, this.#ports);
+    if (seen.seen?.result.shows !== 'licenses') throw cause;
+    return seen;
   }
 
   async #resize(one: Case, listed: License, licenses: Licenses): Promise<End> {

@@ -116,7 +116,6 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['rel=next', page([ada], { link: '</v1/license/?page=2>; rel=next' })],
     ['several relations', page([ada], { link: '<?page=9>; rel="prev", <?page=2>; rel="last next"' })],
     ['a comma in a parameter', page([ada], { link: '<?page=2>; title="one, two"; rel="next"' })],
-    ['a comma in the URL', page([ada], { link: '<?page=2&x=1,2>; rel="next"' })],
     ['a first page without rows', page({ next: '?page=3', results: [] })],
     ['an encoded sign', page({ next: '?page=2&x=a%2Bb', results: [ada] })],
   ])('%s', async (_what, first) => {
@@ -124,7 +123,6 @@ describe('a next page that is named by a URL or a query is read on our own origi
       '/v1/license/': first,
       '/v1/license/?page=2': second,
       '/v1/license/?page=3': page({ results: [ada, bob] }),
-      '/v1/license/?page=2&x=1,2': second,
       '/v1/license/?page=2&x=a%2Bb': second,
     });
 

@@ -106,38 +106,38 @@ test('pages that always repeat their rows end the list as incomplete', async () 
   service.done();
 });
 
-test.each([{ error: 'forbidden' }, { result: 'success', msg: '' }, { status: 'error', message: 'quota' }])(
-  'the words of %j are no license key',
-  async (body) => {
-    const service = fakeService();
-    for (const name of ['ada', 'ADA', 'Ada'])
-      service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
-    service
-      .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
-      .reply(200, body);
-    service.expect(list).reply(200, [ada]);
-    service.expect('GET /v1/license/AAA/').reply(200, ada);
+test.each([
+  ['create', 200, { error: 'forbidden' }],
+  ['create', 200, { result: 'success', msg: '' }],
+  ['create', 200, { status: 'error', message: 'quota' }],
+  // A gateway that repeated the request returns what the second one got.
+  ['ensure', 409, { detail: 'The user has one.' }],
+])('license %s: a response of %i with %j is no key, and the list shows the license', async (verb, status, body) => {
+  const service = fakeService();
+  for (const name of ['ada', 'ADA', 'Ada'])
+    service.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
+  service
+    .expect({ method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } })
+    .reply(status, body);
+  service.expect(list).reply(200, [ada]);
+  service.expect('GET /v1/license/AAA/').reply(200, ada);
 
-    expect(await run(service, 'license create --remote-user ada --size-allowance 4 -q')).toMatchObject({
-      exitCode: 0,
-      stdout: 'AAA\n',
-    });
-    service.done();
+  expect(await run(service, `license ${verb} --remote-user ada --size-allowance 4 -q`)).toMatchObject({
+    exitCode: 0,
+    stdout: 'AAA\n',
+  });
+  service.done();
+});
+
+test.each(['snippet rm 1', 'view pin inbox', 'license audit', 'topic delete 7 lunch -o json --jq .'])(
+  '%s --fields with a name that is none is refused before anything is sent',
+  async (line) => {
+    const service = fakeService();
+
+    expect((await run(service, `${line} --fields bogus`)).exitCode).toBe(2);
+    expect(service.seen).toEqual([]);
   },
 );
-
-test.each([
-  'snippet rm 1',
-  'settings set color_scheme=dark',
-  'view pin inbox',
-  'license audit',
-  'topic delete 7 lunch -o json --jq .',
-])('%s --fields with a name that is none is refused before anything is sent', async (line) => {
-  const service = fakeService();
-
-  expect((await run(service, `${line} --fields bogus`)).exitCode).toBe(2);
-  expect(service.seen).toEqual([]);
-});
 
 test('a user with a blank at an end is refused: a server that cuts it off would make a license each time', async () => {
   const service = fakeService();

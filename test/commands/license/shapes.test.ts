@@ -213,7 +213,6 @@ describe('errors have no shape: what they say is shown with the status', () => {
     [422, { error: { reason: 'odd' } }, 6, 'rejected', '{"reason":"odd"}'],
     [409, '', 6, 'rejected', 'no reason given'],
     [404, { detail: 'Not found.' }, 6, 'rejected', 'Not found.'],
-    [405, { detail: 'Method "POST" not allowed.' }, 6, 'rejected', 'not allowed'],
     [301, '', 9, 'unknown', 'redirects'],
   ])('%d %j', async (status, body, exitCode, code, said) => {
     const service = fakeService();
