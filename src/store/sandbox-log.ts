@@ -35,7 +35,7 @@ export async function openSandboxLog(path: string, host: Surroundings) {
 }
 
 type LogWork<T> = (log: {
-  /** Those of others since the last time. */
+  /** The records that others have added since the last time. */
   readonly records: readonly unknown[];
   /** Adds a record whole or not at all; the kill of a process does not lose it. */
   append(record: unknown): Promise<void>;

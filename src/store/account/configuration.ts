@@ -12,7 +12,7 @@ type ConfigurationFile = 'config' | 'credentials';
 
 const fileVersion = 1;
 
-/** Needs no lock; empty where there is none. @throws Failure config for an unsafe file or folder, or no JSON of ours */
+/** Reads a file, without a lock; empty where it is missing. @throws Failure config if unsafe, or no JSON of ours */
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<JsonObject> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
   const path = pathOf(file, host);

@@ -20,7 +20,7 @@ import { refuseExposed } from '../../schema/url.ts';
 import { defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
 import { headersOfEnvironment, keyFrom, readKeyFile, type Headers, type Secrets } from './secrets.ts';
 
-/** `profile` is undefined for the environment's. */
+/** The secrets of a credential; `profile` is undefined for that of the environment. */
 export type Holder = Secrets & { readonly profile: string | undefined };
 
 export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
@@ -37,13 +37,13 @@ export function refuseReadOnly({ read_only, profile }: Partial<Holder & { readon
 
 export interface Choice {
   readonly profile?: string | undefined;
-  /** False: CHATELAINE_PROFILE names it, and the environment's complete credential goes first. Default true. */
+  /** Given on the command line (default). False: by CHATELAINE_PROFILE, and a complete credential there goes first. */
   readonly typed?: boolean | undefined;
 }
 
 export interface LicensingChoice extends Choice {
   readonly app_code?: number | undefined;
-  /** A roster row's application: the credential chosen otherwise serves it if its code is that, else the stored app. */
+  /** The application of a roster row: the chosen credential serves it if it has this code, else a stored app does. */
   readonly row_app_code?: number | undefined;
 }
 
@@ -158,7 +158,7 @@ export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCre
   return { ...fields, profile: name, ...secrets };
 }
 
-/** The stored app in use, else that of the row. What is typed goes before what the environment says. */
+/** The stored app in use, else that of the row. Options go before the environment. */
 async function chosenApp(
   profiles: StoredProfiles,
   { profile, typed, app_code }: LicensingChoice,

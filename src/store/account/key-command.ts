@@ -69,7 +69,7 @@ function commandFailure(name: string, what: string, cause?: unknown): Failure {
   });
 }
 
-/** Of a failed command nothing that it printed on stdout is shown, wherever it repeats it. */
+/** Hides all that a failed command printed on stdout, also where it repeats that on stderr. */
 function withoutLines(text: string, hidden: string): string {
   const lines = hidden.split(/\r?\n/).map((line) => line.trim());
   return lines.filter((line) => line.length > 3).reduce((rest, line) => rest.replaceAll(line, '[secret]'), text);
@@ -123,7 +123,7 @@ type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: 
 
 const longest = 65_536;
 
-/** So long after its end what a failed program wrote to stderr is waited for. */
+/** How long to wait, after a failed program has ended, for what it wrote to stderr. */
 const lastWords: Milliseconds = 100;
 
 /** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */

@@ -51,7 +51,7 @@ function readingOf(host: Surroundings) {
     names: async () => [...(await stored()).keys()],
     /** Writes nothing. @throws Failure config for plain http without consent */
     refuseExposed: (profile: Profile): void => refuseExposed(urlOf(profile), profile, system.env),
-    /** Writes nothing, and fails where no profile has a name. */
+    /** Writes nothing. @throws Failure config where one of the names has no profile */
     async refuseUnknown(names: string | readonly string[]): Promise<void> {
       refuseUnknown([names].flat(), await stored());
     },
@@ -61,7 +61,7 @@ function readingOf(host: Surroundings) {
       const file = join(foldersOf(system).config, 'credentials.json');
       return secretsIn(await readConfiguration('credentials', host), profile, file);
     },
-    /** Those that are stored for the profile's server. */
+    /** The headers that are stored for the profile's server. */
     async headersOf(profile: Profile): Promise<Headers | undefined> {
       const { origin, headers } = entryIn(await readConfiguration('credentials', host), profile);
       return origin === originOf(urlOf(profile)) ? headersIn(headers) : undefined;
@@ -80,7 +80,7 @@ function changesOf(host: Surroundings) {
       await files.write('config', { ...config, ...changed });
     });
   return {
-    /** Replaces one of that name; the first of a kind is the default; without a new key the stored one stays, bound. */
+    /** Replaces a profile of this name; the first of a kind is the default. Without a new key the stored one stays. */
     async save(profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
@@ -99,7 +99,7 @@ function changesOf(host: Surroundings) {
         refuseUnknown([name], profiles);
         defaults.set(parsed(name, profiles.get(name), system).kind, name);
       }),
-    /** Forgets those of the stored ones, and keys without a profile. No other default is chosen silently. */
+    /** Forgets the chosen profiles, and keys without a profile. No other default is chosen silently. */
     remove: (choose: (stored: readonly string[]) => readonly string[]): Promise<void> =>
       change(async ({ profiles, defaults }, files) => {
         const forgotten = choose([...profiles.keys()]);
@@ -129,7 +129,7 @@ function parsed(name: string, value: unknown, system: System): Profile {
 async function saveSecrets(files: Files, profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
-  // With its origin, so that a changed URL cannot send it elsewhere.
+  // The key is stored with its origin, so that a changed URL cannot send it elsewhere.
   const entry = {
     origin: originOf(urlOf(profile)),
     ...(key && { api_key: key.reveal() }),
@@ -141,7 +141,7 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
   await files.write('credentials', { ...credentials, keys });
 }
 
-/** Its host is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
+/** The stored secrets, whose host is checked before a key command runs; a profile with a command may have none. */
 function secretsIn(credentials: JsonObject, profile: Profile, file: string): Partial<Secrets> {
   const { entry, origin, api_key, headers: stored } = entryIn(credentials, profile);
   const [headers, own] = [headersIn(stored), originOf(urlOf(profile))];
@@ -164,14 +164,14 @@ function signInAgain(profile: Profile): string {
   return commandLine('auth login', [profile.kind], { ...Object.fromEntries(account), name: profile.name });
 }
 
-/** What is stored beside a profile in the file of credentials, and the fields of it. */
+/** The entry of a profile in the file of credentials, and its fields. */
 function entryIn({ keys }: JsonObject, { name }: Pick<Profile, 'name'>) {
   const entry = isObject(keys) && Object.hasOwn(keys, name) ? keys[name] : undefined;
   const { origin, api_key, headers }: JsonObject = isObject(entry) ? entry : {};
   return { entry, origin, api_key, headers };
 }
 
-/** @throws Failure config where there is none of a name */
+/** @throws Failure config where a name has no profile */
 function refuseUnknown(names: readonly string[], stored: ReadonlyMap<string, unknown>): void {
   for (const name of names) if (!stored.has(name)) throw unknownProfile(name, [...stored.keys()]);
 }

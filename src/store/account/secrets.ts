@@ -40,7 +40,7 @@ export async function readKeyFile(path: string, source: string, system: System, 
   return keyFrom(firstLine(text), `${source} (${path})`);
 }
 
-/** A file closed to others; a mounted one of root's may be open to its group. */
+/** Reads a file that others cannot read; a mounted one of root may be open to its group. */
 export async function readSecretFile(
   path: string,
   source: string,
@@ -73,13 +73,13 @@ export async function readSecretFile(
 /** Headers by their names in lower case. */
 export type Headers = Readonly<Record<string, Secret>>;
 
-/** What is secret of an account: the key, and headers for an access proxy. */
+/** The secrets of an account: its key, and headers for an access proxy. */
 export interface Secrets {
   readonly key: Secret;
   readonly headers?: Headers | undefined;
 }
 
-/** Those that every request has already, or that HTTP needs for itself. */
+/** Headers that every request has already, or that HTTP needs for itself. */
 const ours = new Set(
   (
     'accept accept-encoding accept-language authorization cache-control connection content-encoding content-length ' +
@@ -123,7 +123,7 @@ export async function headersOfEnvironment(system: System, signal?: AbortSignal)
   return labelled(headerVariable, () => readHeaderLines(text, path), 'config');
 }
 
-/** What a zuliprc says. @throws Failure usage with all problems, and where it has no key */
+/** Reads a zuliprc. @throws Failure usage with all problems, and where it has no key */
 export function readZuliprc(text: string) {
   const api = readSection(text);
   const valueOf = (name: string): string => {

@@ -38,7 +38,7 @@ function problemOf(kind: ArchiveProblem['kind'], file: string, problem: string):
   return { kind, file, problem };
 }
 
-/** Whether an archive may lack something, which every reader says. */
+/** Whether the problem means that the archive may lack messages, of which every reader warns. */
 export function isOfTheRun({ kind }: ArchiveProblem): boolean {
   return kind === 'lost' || kind === 'list' || kind === 'unfinished';
 }
@@ -51,7 +51,7 @@ export async function readArchive(folder: string): Promise<Archive> {
   return archive;
 }
 
-/** The same, whatever is damaged. @throws Failure usage where there is none; config for a later version */
+/** Reads an archive, whatever is damaged. @throws Failure usage where there is none; config for a later version */
 export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.

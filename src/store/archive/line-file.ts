@@ -34,7 +34,7 @@ export function differenceOf(
   return bytes.length > seal.bytes ? 'longer' : undefined;
 }
 
-/** Lists without a cut end; of a changed one what was recorded, so that it is still found. @throws Failure config */
+/** Seals lists up to their last line; a changed one keeps its old seal, so that the change is found. @throws Failure */
 export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
   const lists: Record<string, ListSeal> = {};
   for (const name of listNames) {
@@ -103,7 +103,7 @@ export class LineFile {
     this.#size += bytes.length;
   }
 
-  /** Whether nobody took it away or cut it. */
+  /** Whether the file is still there, and has its length. */
   async isInPlace(): Promise<boolean> {
     return (await sizeAt(this.#path)) === this.#size;
   }

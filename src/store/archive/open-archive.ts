@@ -25,7 +25,7 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);
     const lists = await readLists(folder);
-    // Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge.
+    // A damaged list can only be restored from a copy. The list of a purge is judged by the run that continues it.
     const damaged = manifest && problemsOfLists(lists, await namesIn(folder), manifest).find(isFatal);
     if (damaged) throw damagedFile(folder, damaged);
     const open = new Map<ListName, LineFile>();
@@ -161,7 +161,7 @@ export class OpenArchive implements ArchiveContent {
     try {
       for (const file of this.#lists.values()) await file.close();
       if (this.#manifest) await this.#confirmInPlace();
-      // A run that was killed left them, and the selection has nothing more for their part.
+      // A killed run left these files, and the selection has no more messages for their part.
       const leftover = this.#isComplete ? archiveForms : [];
       const next = (this.parts.at(-1)?.part ?? 0) + 1;
       for (const form of leftover) await remove(join(this.folder, partFileName(form, next)));

@@ -80,7 +80,7 @@ export function blankPart(before: readonly ArchivePart[], messages: PartMessages
   return { part, ...late, first, last, count: ids.length, ids, attached: uploadsOf(rows, site) };
 }
 
-/** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable */
+/** Writes the forms of a part, and returns the part with its files; its line is still to be added. @throws Failure */
 export async function written(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
   let whole = part;
   for (const form of archiveForms) {
@@ -103,7 +103,7 @@ export interface ReadMessage {
   readonly line: string;
 }
 
-/** Its messages in the order of their ids, or what is wrong with it, compared with its line of parts.ndjson. */
+/** Reads a form of a part: its messages in the order of ids, or how it differs from its line of parts.ndjson. */
 export async function readPart(
   folder: string,
   part: ArchivePart,

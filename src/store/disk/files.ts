@@ -152,7 +152,7 @@ export function readBytes(path: string, start?: number): Promise<Buffer | undefi
   return ifThere(`read ${path}`, readFile(path, start));
 }
 
-/** So many bytes, or as many as there are. */
+/** Reads `length` bytes, or as many as there are. */
 export async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   if (length <= 0) return Buffer.alloc(0);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);

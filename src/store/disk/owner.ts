@@ -110,7 +110,7 @@ export async function liveOwner(owner: Owner, me: Owner, system: System): Promis
   return { name: said, isSeen: liveness !== 'unseen', about: owner.about };
 }
 
-/** What to do about an owner of what that file holds: a sentence. */
+/** A sentence that says what to do about the owner of a lock file. */
 export function remedy({ isSeen }: LiveOwner, path: string): string {
   if (isSeen) return `Run the command again when it has ended; ${path} is free then.`;
   return `Whether it still runs cannot be seen from here; once it has ended, remove what it left: ${removing(path)}`;
@@ -161,7 +161,7 @@ async function markOf(system: System): Promise<string> {
   return mark;
 }
 
-/** Undefined where it is not there. @throws Failure for an error that passes: after a boot the owner is unknown */
+/** Undefined where it cannot be there. @throws Failure for an error that passes: a boot later the owner is unknown */
 function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {
   return work.catch((cause: unknown) => {
     const isUnsafe = cause instanceof Failure && cause.cause === undefined;
@@ -216,7 +216,7 @@ function addressOf(sign: string, system: System): string {
   return system.platform === 'win32' ? String.raw`\\.\pipe\chatelaine-${sign}` : join(folderOf(system), sign);
 }
 
-/** What a killed process leaves stays for a day: whoever finds its locks asks for it. */
+/** Removes sockets that killed processes left, after a day: whoever finds their locks calls them. */
 async function removeOld(mine: string, system: System): Promise<void> {
   const folder = folderOf(system);
   const madeAt = async (name: string): Promise<number> => (await stat(join(folder, name))).mtimeMs;

@@ -96,7 +96,7 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
 
 type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
 
-/** As libpq finds it; the package would show it in a trace. @throws Failure config for a file that others can read */
+/** Finds the password as libpq does; the package would show it in a trace. @throws Failure if others can read it */
 async function passwordIn(place: DatabasePlace, system: System): Promise<Secret | undefined> {
   const text = variable(system.env, 'PGPASSWORD');
   if (text !== undefined) return new Secret(text);

@@ -15,7 +15,7 @@ import { isExchanged, keyOf, statements } from './ledger-sql.ts';
 import type { LedgerRow, RecordedLines } from './ledger-sql.ts';
 
 export interface RecordedRun extends WritingRun {
-  /** The start of each id of this run. */
+  /** The beginning of the id of each write of this run. */
   readonly token: string;
   readonly settle: Milliseconds;
   /** The longest time of a request. */
@@ -29,16 +29,16 @@ interface ToldEntry {
   readonly entry: object;
 }
 
-/** What a ledger says of itself. */
+/** The ledger's own data, which a run reads when it connects. */
 export interface LedgerState {
   readonly salt: string;
   /** Milliseconds since it was made or restored. */
   readonly age: Milliseconds;
 }
 
-/** So long a lock that is given back waits for a statement that somebody waits for. */
+/** How long a lock that is given back waits for a more urgent statement, to be sent with it. */
 const longestDelay: Milliseconds = 20;
-/** What a statement that a request waits for may take. */
+/** The longest time of a statement that a request waits for. */
 const shortLimit: Milliseconds = 5000;
 
 export type Ask = (text: string, values: readonly unknown[], limit?: Milliseconds) => Promise<readonly LedgerRow[]>;
@@ -51,14 +51,14 @@ interface Wish {
   isTaken: boolean;
 }
 
-/** What one statement does for those who wait for it: it reads on too. */
+/** The part of one statement that a caller waits for; each statement also reads what other runs have added. */
 interface LedgerExchange {
   readonly wish?: Wish;
   readonly lines?: readonly { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[];
   readonly told?: readonly ToldEntry[];
 }
 
-/** A run of this or another machine, as far as it was read. */
+/** A run of this or another machine, as far as its lines were read. */
 interface ReadRun {
   readonly record: RunRecord;
   readonly limit: Milliseconds;
@@ -76,12 +76,12 @@ export class LedgerWrites implements WritePlace {
   /** Locks that are given back with the next statement. */
   #given: string[] = [];
   readonly #runs = new Map<string, ReadRun>();
-  /** Users who were locked since they were last read for: nobody else writes of them. */
+  /** Users whose writes were read with their locks: nobody else writes for them, so the next read can be skipped. */
   readonly #fresh = new Set<string>();
   readonly #told = new Map<string, readonly unknown[]>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
   isCut = false;
-  /** Until then, on this run's clock, each user counts as asked for: the ledger may lack what was written last. */
+  /** Until this time on the run's clock every user has a pending write: the ledger may lack the lines written last. */
   #restored = -Infinity;
 
   constructor(ask: Ask, state: LedgerState, origin: string, run: RecordedRun, host: Surroundings, alarm: Alarm) {
@@ -144,7 +144,7 @@ export class LedgerWrites implements WritePlace {
     return this.#exchanges.addNow({ told });
   }
 
-  /** A connection that is gone leaves open whether the request lives on: it ends no earlier than its time limit. */
+  /** Adds ends. The request of a lost connection may go on, so its write ends no earlier than its time limit. */
   async endOfEnded({ token }: RunRecord, ends: readonly EndLine[]): Promise<void> {
     const run = this.#runs.get(token);
     if (!run) return;
@@ -160,7 +160,7 @@ export class LedgerWrites implements WritePlace {
   }
 
   async close(left: ReadonlySet<number>): Promise<void> {
-    // Whoever finds it later removes what a lost connection leaves.
+    // If the connection is lost, a later run that reads the record removes it.
     if (left.size === 0) await ifAnswered(this.#ask(statements.remove, [this.#run.token]));
   }
 
@@ -171,12 +171,12 @@ export class LedgerWrites implements WritePlace {
     return { id: 'restored', run: '', command: '', asked, ended: this.#restored, n: 1 };
   }
 
-  /** What the history said of a user when this run took the lock; undefined where it has to be asked. */
+  /** The history of a user, read with the user's lock; undefined where it has to be queried. */
   freshlyTold(exact: string): readonly unknown[] | undefined {
     return this.#told.get(exact);
   }
 
-  /** Where the end of a write may be missing, it keeps them; where the connection is gone, so are its locks. */
+  /** Gives a lock back with the next statement; none once a line failed, since the end of a write may be missing. */
   #release({ key, told }: Wish, folded: string): void {
     if (this.isCut) return;
     this.#fresh.delete(folded);
@@ -185,7 +185,7 @@ export class LedgerWrites implements WritePlace {
     this.#exchanges.add({}).catch(() => undefined);
   }
 
-  /** One round trip for all that came together. */
+  /** Does the work of all callers that came together in one round trip. */
   async #exchangeAll(all: readonly LedgerExchange[]): Promise<void> {
     const wishes = all.flatMap(({ wish }) => wish ?? []);
     const [lines, told] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.told ?? [])];
@@ -206,7 +206,7 @@ export class LedgerWrites implements WritePlace {
     for (const [token, run] of runs) this.#runs.set(token, run);
   }
 
-  /** When a write ended is on the clock of this run; it stays what it was when it was first read. */
+  /** Applies the lines that a run has added. Each time is converted to this run's clock once, when it is first read. */
   #readOn({ token, limit, isGone, lines, ...run }: RecordedLines, now: Milliseconds): ReadRun {
     const read = this.#runs.get(token) ?? { record: new RunRecord(token, run), limit, seq: 0 };
     for (const [seq, at, line] of lines ?? []) {

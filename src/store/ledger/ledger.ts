@@ -24,9 +24,9 @@ interface LedgerHost extends Surroundings, Connecting {
 export class Ledger {
   readonly #host: LedgerHost;
   readonly #address: () => ReturnType<typeof ledgerAddress>;
-  /** Prepares the connection of a run that writes. */
+  /** Prepares the connection of a run that writes, and reads the ledger's state. */
   readonly #state: () => Promise<LedgerState>;
-  /** Where this run writes at each server. */
+  /** The records of this run, by licensing server. */
   readonly #writes = new Map<string, LedgerWrites>();
   #opened: Promise<Database> | undefined;
 
@@ -45,7 +45,7 @@ export class Ledger {
     return (await this.#address()).name;
   }
 
-  /** Where a run sees the writes of all machines to one licensing server. */
+  /** Opens the record of one licensing server, with the writes of all machines. */
   async writes(origin: string, run: RecordedRun): Promise<WritePlace> {
     const ask = this.#ask.bind(this);
     const writes = new LedgerWrites(ask, await this.#state(), origin, run, this.#host, this.#host.alarm);
@@ -54,11 +54,11 @@ export class Ledger {
     return writes;
   }
 
-  /** Adds to the history that machines share, if this run writes at that server: without names. */
+  /** Adds an entry, without names, to the history that machines share, if this run writes at its server. */
   async tell({ remote_user, remote_user_before: before, ...rest }: HistoryEntry): Promise<void> {
     const { salt } = await this.#state();
     const names = before === undefined ? [remote_user] : [remote_user, before];
-    // Null is in the place of the name that the row is found by, and ? in that of the other one.
+    // Null replaces the name by which the row is found, and ? the other one.
     const entries = names.map((user) => {
       const other = before === undefined ? {} : { remote_user_before: user === before ? null : '?' };
       const entry = { ...rest, remote_user: user === remote_user ? null : '?', ...other };
@@ -67,7 +67,7 @@ export class Ledger {
     await this.#writes.get(rest.origin)?.tell(entries);
   }
 
-  /** What runs of all machines did for a user, oldest first; at that server as the lock of the user found it. */
+  /** The shared history of a user, oldest first; for `origin` as it was when this run locked the user. */
   async told(user: string, origin?: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
@@ -80,7 +80,7 @@ export class Ledger {
     });
   }
 
-  /** Creates the tables. @throws Failure config where there are those of another version */
+  /** Creates the tables. @throws Failure config where tables of another version exist */
   async init(): Promise<'created' | 'unchanged'> {
     try {
       await this.#ask(schemaSql);
@@ -93,7 +93,7 @@ export class Ledger {
     return 'unchanged';
   }
 
-  /** Runs that work, or have left something. */
+  /** The runs that are active, or have left writes. */
   async status(): Promise<readonly LedgerRow[]> {
     await this.#current();
     return this.#ask(statements.status);
@@ -130,7 +130,7 @@ export class Ledger {
   }
 }
 
-/** What the ledger says of itself. @throws Failure config for another version */
+/** Reads the ledger's state from its row. @throws Failure config for another version */
 export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
   if (version === ledgerVersion && Buffer.isBuffer(salt)) return { salt: salt.toString('hex'), age: Number(age) };
   const is = `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`;

@@ -20,7 +20,7 @@ export interface Connecting {
 const connectLimit: Milliseconds = 10_000;
 const statementLimit: Milliseconds = 30_000;
 const closeLimit: Milliseconds = 1000;
-/** How long an answer is waited for after Ctrl-C or the deadline. */
+/** How long to wait for an answer after Ctrl-C or the deadline. */
 const grace: Milliseconds = 1000;
 
 /** @throws Failure unavailable, auth where the role is refused, config for what is missing; the signal's reason */
@@ -93,7 +93,7 @@ export class Database {
     }
   }
 
-  /** A connection that takes longer is given up. */
+  /** Gives the connection up if the work takes longer than `limit`. */
   #limited<T>(limit: Milliseconds, work: Promise<T>): Promise<T> {
     return within(this.#connecting.alarm, limit, work, () => {
       const cause = new Error(`it did not answer within ${limit / 1000} s`);
@@ -152,7 +152,7 @@ async function tlsOptions(
   if (tls === 'none') return false;
   if (tls === 'encrypt') return { rejectUnauthorized: false };
   const files = [file, caFile].filter((one) => one !== undefined);
-  // Node's own list has the extra ones already.
+  // Node's own list contains the extra certificates already.
   const given = files.length === 0 || extra === undefined ? files : [...files, extra];
   const own = await Promise.all(given.map((path) => orFailure(`read the certificates ${path}`, readFile(path))));
   const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map((text) => decodeText(text))] };

@@ -76,7 +76,7 @@ export async function lockFolder(system: System): Promise<string> {
   return makeFolderAmongOthers(system.temporary, system);
 }
 
-/** Where that folder may be, for a reader that makes none. */
+/** The two places where that folder may be, for readers that do not create it. */
 export function lockFolders(system: System): readonly [string, string] {
   return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
@@ -88,7 +88,7 @@ export interface LockDraft {
   readonly inode: number;
 }
 
-/** `about`: what the locks say of this process. */
+/** Writes the file that locks are links to. `about`: what the locks say of this process. */
 export async function draftLocks(path: string, system: System, about: OwnerAbout): Promise<LockDraft> {
   const owner = { ...(await thisOwner(system)), about };
   await orFailure(`write ${path}`, writeFile(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 }));
@@ -108,8 +108,8 @@ export async function tryLock(path: string, { system, clock }: Surroundings, dra
 }
 
 /**
- * Locks that a process does not have, though their files may be there since an error of the disk. Tests play several
- * processes in one.
+ * Locks whose files may exist after an error of the disk, although the process does not hold them. An entry names the
+ * process, since tests run several in one.
  */
 const abandoned = new Set<string>();
 const lockOf = (path: string, token: string, { host, pid }: Owner): string => `${host} ${pid} ${token} ${path}`;
@@ -134,7 +134,7 @@ interface Conflict {
   readonly holder: LiveOwner | undefined;
 }
 
-/** One try, without waiting; undefined: the lock is taken. With a draft it is most likely free. */
+/** One try, without waiting; undefined once this process has the lock. With a draft it is most likely free. */
 async function attempt(path: string, me: Owner, system: System, draft?: LockDraft): Promise<Conflict | undefined> {
   const take = () => orAbandon(path, me, claim(path, me, draft));
   if (draft && (await take())) return undefined;
@@ -169,7 +169,7 @@ async function claim(path: string, me: Owner, draft?: LockDraft): Promise<boolea
   try {
     if (!draft) await writeFile(from, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
-    // Some file servers let both succeed.
+    // Some file servers let a second link of the same name succeed.
     if (await unlessRefused(byLink().then(() => true))) throw await looseLock(path);
     abandoned.delete(lockOf(path, me.token, me));
     return true;

@@ -10,19 +10,19 @@ import { makePrivateFolder, stateFiles } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
-/** What runs did, for people (docs/exactly-once.md, History): each kind of line by the name that only this kind has. */
+/** The events of the history (docs/exactly-once.md, History), each kind by a member that only its lines have. */
 export interface HistoryEvents {
   readonly remote_user: LicenseEvent;
   readonly topic_name: PurgeEvent;
 }
 
-/** For a license: of a key the last four characters. */
+/** A run's event for a license; of a key it has the last four characters. */
 export interface LicenseEvent {
-  /** A name in -ing is written before the request, and on disk then. */
+  /** An event in -ing is on disk before its request is sent. */
   readonly event: 'created' | 'unknown' | 'changing' | 'changed' | 'refused';
   readonly app_code?: number | undefined;
   readonly app_code_before?: number | undefined;
-  /** The user as the request leaves it. */
+  /** The user's name after the request. */
   readonly remote_user: string;
   readonly remote_user_before?: string | undefined;
   readonly size_allowance?: number | undefined;
@@ -30,9 +30,9 @@ export interface LicenseEvent {
   readonly license_code_end?: string | undefined;
 }
 
-/** For a topic: the counts are those of its archive, or without one those of the run. */
+/** A run's event for a topic. Its counts are those of the archive, or without an archive those of the run. */
 export interface PurgeEvent {
-  /** `left`: the run ended, and its purge did not. */
+  /** `left`: the run ended before its purge did. */
   readonly event: 'purging' | 'left' | 'purged';
   readonly email: string;
   readonly stream_id: number;
@@ -61,16 +61,16 @@ export interface EntryStamp {
   readonly origin: string;
   /** The server as the credential has it, where `origin` is another name of it. */
   readonly url?: string | undefined;
-  /** Where the credential came from, which may be forgotten since; a ledger is not told. */
+  /** The profile of the credential, which may be removed since; not written to a ledger. */
   readonly profile?: string | undefined;
 }
 
 export type RunStamp = Pick<EntryStamp, 'run' | 'command'>;
 
-/** A process that is stopped while it writes keeps nobody. */
+/** How long to wait for a process that writes the history: a stopped one must not block others. */
 const longestWait: Milliseconds = 2000;
 
-/** Lines that come together are written together, and are on disk when this resolves. */
+/** Opens the history to append to it; lines that come together are written together. */
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
@@ -89,7 +89,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings) {
     const lock = join(folder, 'history.lock');
     await withLock(lock, host, () => orFailure(`write ${path}`, writing()), { wait: longestWait });
   });
-  /** Tells the ledger too, where there is one. @throws Failure where it cannot be written */
+  /** Gives the entry to `tell`, for a ledger, then appends it; on disk when this resolves. @throws Failure */
   return async <E extends HistoryEvents[keyof HistoryEvents]>(
     place: Pick<EntryStamp, 'origin' | 'url' | 'profile'> & Partial<RunStamp>,
     event: E,
@@ -110,8 +110,8 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
 }
 
 /**
- * Entries whose line holds a text, oldest first, without one that is not as it was written. `read`: the end of what was
- * read of each file, from where it goes on. @throws Failure config
+ * Entries whose line contains `holding`, oldest first; damaged lines are left out. `read`: how many bytes of each file
+ * were read, from where the next call goes on. @throws Failure config
  */
 export async function* eachEntry<K extends keyof HistoryEvents>(
   system: System,
@@ -144,11 +144,11 @@ export function isEntry<K extends keyof HistoryEvents>(entry: unknown, kind: K):
 interface CreationPlace {
   readonly origin: string;
   readonly app_code: number;
-  /** The entries of that user in the ledger. */
+  /** Reads the entries about a user in the ledger. */
   readonly told: (user: string) => Promise<HistoryEntry[]>;
 }
 
-/** The licenses that runs created for users, as the history has them at each call. */
+/** Returns a function that looks up the creation which the history has for a user at the time of the call. */
 export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
   const known = new Map<number, ReturnType<typeof creationsHere>>();
   return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
@@ -166,7 +166,7 @@ export function openCreations(system: System, placeOf: (app_code: number) => Cre
   };
 }
 
-/** What other runs of this computer have added meanwhile is read on; calls that come together share one reading. */
+/** Creations in this computer's files. A call reads what was added since the last; calls at once share a reading. */
 function creationsHere(system: System, place: CreationPlace) {
   const creations = new CreationHistory(place);
   const read = new Map<string, number>();
@@ -179,12 +179,12 @@ function creationsHere(system: System, place: CreationPlace) {
   };
 }
 
-/** Licenses that runs created, by the user who has each by the last entry about it. */
+/** Licenses that runs created, each by the user who has it according to its last entry. */
 class CreationHistory {
   readonly #place: CreationPlace;
   readonly #known = new Map<string, HistoryEntry>();
   readonly #taken = new Map<string, HistoryEntry>();
-  /** Licenses that got another name before the run that created them told of it: it waits for a list. */
+  /** Licenses that were renamed before the creating run, which waits for a list, added the creation to the history. */
   readonly #left = new Set<string>();
 
   constructor(place: CreationPlace) {

@@ -13,30 +13,30 @@ import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type Serve
 import type { UserLock, UserName, WriteEnd } from './writes.ts';
 
 interface StoreWorld extends LockWorld {
-  /** The start of each id. */
+  /** The beginning of the id of each write. */
   readonly token: string;
   readonly settle: Milliseconds;
   readonly alarm: Alarm;
 }
 
-/** A request whose line is older when it is about to be sent gets another line first. */
+/** A request whose line is older than this when it is about to be sent gets another line first. */
 const oldestLine: Milliseconds = 1000;
-/** So long the end of a write waits for another line, whose sync it shares. */
+/** How long the end of a write waits for another line, to share its sync. */
 const longestDelay: Milliseconds = 20;
 
-/** All places of an origin as one; a dry run has none. Locks are taken in their order, lines go to each. */
+/** Joins all places of an origin; a dry run has none. Locks are taken in their order, and each line goes to all. */
 export class LicenseWrites {
   readonly #places: readonly WritePlace[];
   readonly #world: StoreWorld;
   readonly #inTurn = limiter(1);
   /** The writes of this run that are under way or pending, each with its `settle`. */
   readonly #counted = new Map<number, Milliseconds>();
-  /** Those, and the ones that are open or not forgotten; a large run has many. */
+  /** The same writes, and those that ended but are still needed, such as open ones; a large run has many. */
   readonly #left = new Set<number>();
   readonly #lines: JoinedItems<(place: WritePlace) => WriteLine>;
   /** Writes whose ends are not on disk yet, and need to be before their users are unlocked. */
   readonly #ending = new Map<number, Promise<void>>();
-  /** What each place had of other runs when it was last read. */
+  /** The records of other runs that each place had when it was last read. */
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
   /** Why a place could not record a line: nothing more is sent. */
@@ -57,13 +57,13 @@ export class LicenseWrites {
     return `${this.#world.token}-${this.#count}`;
   }
 
-  /** Undefined where somebody has one of them. @throws Failure of a place */
+  /** Locks the users; undefined where one of them is locked by others. @throws Failure of a place */
   async lockNow(users: readonly UserName[]): Promise<UserLock | undefined> {
     const lock = await this.#tryLock(users);
     return 'release' in lock ? lock : undefined;
   }
 
-  /** Waits while the holder writes lines. @throws Failure unavailable naming the holder */
+  /** Locks the users, waiting while the holder writes lines. @throws Failure unavailable naming the holder */
   async lock(users: readonly UserName[]): Promise<UserLock> {
     await this.#releasing;
     return untilLocked(users, this.#world, () => this.#tryLock(users));
@@ -83,7 +83,7 @@ export class LicenseWrites {
     return released;
   }
 
-  /** The writes of other runs. With the user's lock all of them. */
+  /** The writes of other runs for a user; certainly all of them only under the user's lock. */
   async known(user: UserName): Promise<KnownWrites> {
     return (await this.allKnown([user]))[0] ?? noWrites;
   }
@@ -103,7 +103,7 @@ export class LicenseWrites {
     });
   }
 
-  /** Reads other runs, and ends what ended ones had under way. In turn: a read beside that end misses its record. */
+  /** Reads other runs, and ends writes of ended runs. In turn: a read beside such an end would miss its record. */
   #read(usersIn: (place: WritePlace) => readonly UserHashes[]): Promise<void> {
     return this.#inTurn(async () => {
       for (const place of this.#places) {
@@ -115,7 +115,7 @@ export class LicenseWrites {
     });
   }
 
-  /** Once, with the n of now. False: nothing had to be written. */
+  /** Records an end, with the current n, for writes that ended runs had under way. False if there was none. */
   async #closeEnded(place: WritePlace, records: readonly RunRecord[]): Promise<boolean> {
     const now = this.#world.clock.elapsed();
     const ended = records.filter(({ isGone, isClosed }) => isGone && !isClosed);
@@ -135,13 +135,13 @@ export class LicenseWrites {
     return counted;
   }
 
-  /** Each attempt of one write has the same id. @throws Failure where a place cannot record it: nothing may be sent */
+  /** Records an attempt; all attempts of a write have one id. @throws Failure of a place: then nothing may be sent */
   async begin(id: string, users: readonly UserName[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
     this.#left.add(begin);
     this.#counted.set(begin, asked.settle);
-    // The lock of a slow disk or ledger must not make a line old before its request is sent.
+    // A slow disk or ledger must not make a line old before its request is sent.
     for (let isFresh = false; !isFresh;) {
       let began = 0;
       await this.#lines.addNow((place) => {
@@ -152,7 +152,7 @@ export class LicenseWrites {
     }
   }
 
-  /** How a write ended, or what is known of it since, also of an earlier run: on disk with the next line, or soon. */
+  /** Records how a write of this or an earlier run ended, or was settled; on disk with the next line, or soon. */
   async end(id: string, what: WriteEnd): Promise<void> {
     const line = { end: numberIn(id), ...what };
     if (!id.startsWith(`${this.#world.token}-`)) return this.#inTurn(() => this.#endOfEnded(id, line));
@@ -160,13 +160,13 @@ export class LicenseWrites {
     if (what.is !== 'no answer' || what.n === 0) this.#counted.delete(line.end);
     if (!isKept) this.#left.delete(line.end);
     const written = this.#lines.add(() => line);
-    // What is settled nobody waits for: where it is lost with this run, others settle it once more.
+    // Nobody waits for the line of a settled write: if it is lost with this run, other runs settle the write again.
     if (!isKept) return written;
     this.#ending.set(line.end, written);
     return written.finally(() => this.#ending.delete(line.end));
   }
 
-  /** Resolves when the answer to that write is on disk: before its key is printed. */
+  /** Resolves when the answer to that write is on disk, which it has to be before its key is printed. */
   async recorded(id: string): Promise<void> {
     const ending = this.#ending.get(numberIn(id));
     if (!ending) return;
@@ -174,7 +174,7 @@ export class LicenseWrites {
     await ending.catch(() => undefined);
   }
 
-  /** Whether the users that it locked are locked still, by the lines that wait to be written. */
+  /** Tells if this run still holds its users, by writing the lines that wait. */
   async holdsUsers(): Promise<boolean> {
     await this.#lines.hurry().catch(() => undefined);
     return !this.#places.some(({ isCut }) => isCut);
@@ -182,7 +182,7 @@ export class LicenseWrites {
 
   async #append(lines: readonly ((place: WritePlace) => WriteLine)[]): Promise<void> {
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
-    // One place records what another cannot.
+    // A line goes to each place, although another place fails.
     for (const one of await Promise.allSettled(writing))
       if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
   }
@@ -193,7 +193,7 @@ export class LicenseWrites {
         if (record.isGone && id === `${record.token}-${line.end}`) await place.endOfEnded(record, [line]);
   }
 
-  /** Another request of this run had no answer: the server may still be at it. */
+  /** Counts a request of this run without an answer, which the server may still process. */
   unanswered(): void {
     this.#silent += 1;
     this.#onSilence(this.#seenLoad());
@@ -208,7 +208,7 @@ export class LicenseWrites {
     this.#silent = 0;
   }
 
-  /** Where other runs cannot be seen any more, with what was seen of them. */
+  /** The load of the server; other runs that cannot be read any more count as they were last read. */
   async load(): Promise<ServerLoad> {
     await orWarn(
       this.#read(() => []),
@@ -240,7 +240,7 @@ export class LicenseWrites {
       for (const place of this.#places) await place.close(this.#left);
     });
     const cause = this.#unreleased ?? this.#failure;
-    // That a line could not be recorded was said then.
+    // A line that could not be recorded was reported at once.
     if (cause && (cause !== this.#failure || !(cause instanceof Failure))) throw cause;
   }
 }

@@ -25,7 +25,7 @@ type TimedLine = WriteLine & { readonly time: Milliseconds };
 interface ReadFile {
   readonly record: RunRecord;
   readonly owner: Owner;
-  /** The bytes that were read: whole lines. */
+  /** How many bytes were read, up to the end of a line. */
   readonly size: number;
 }
 
@@ -68,7 +68,7 @@ async function hasRuns(folder: string, system: System): Promise<boolean> {
   return false;
 }
 
-/** Younger locks of dead processes may be those that somebody waits for. */
+/** Removes locks of dead processes that are older than a day; somebody may be waiting for a younger one. */
 async function removeOldLocks(folder: string, { clock, system }: Surroundings): Promise<void> {
   for (const name of await stateFiles(folder)) {
     if (!name.endsWith('.lock')) continue;
@@ -85,11 +85,11 @@ class RunFiles implements WritePlace {
   readonly #token: string;
   readonly #run: WritingRun;
   readonly #host: Surroundings;
-  /** The file of which each of its locks is a link. */
+  /** The file that each lock of this run is a hard link to. */
   readonly #draft: () => Promise<LockDraft>;
   readonly #others = new Map<string, ReadFile>();
   #handle: FileHandle | undefined;
-  /** A line could not be written, and may be cut: no other follows, and users stay locked until this process ends. */
+  /** Set once a line failed, and may be cut: no other follows, and users stay locked until this process ends. */
   #failure: Failure | undefined;
 
   constructor(folder: string, salt: string, token: string, run: WritingRun, host: Surroundings) {
@@ -125,14 +125,14 @@ class RunFiles implements WritePlace {
       const file = await this.#readOne(token);
       if (!file || file.record.isGone) continue;
       if (await liveOwner(file.owner, await thisOwner(system), system)) continue;
-      // It may have got more lines before its run ended.
+      // The file may have got more lines before its run ended.
       const last = await this.#readOne(token);
       if (last) last.record.isGone = true;
     }
     return [...this.#others.values()].map(({ record }) => record);
   }
 
-  /** Reads on. A last line that is cut counts for nothing, since its request was never sent. */
+  /** Reads the lines that a run has added. A cut last line counts for nothing, since its request was never sent. */
   async #readOne(token: string): Promise<ReadFile | undefined> {
     const path = this.#pathOf(token);
     const found = await ifThere(`look at ${path}`, stat(path));
@@ -156,7 +156,7 @@ class RunFiles implements WritePlace {
     return read;
   }
 
-  /** Undefined where a crash cut its first line: nothing was sent. */
+  /** Reads the first line of a file; undefined where a crash cut it, before anything was sent. */
   #begin(bytes: Buffer, token: string): ReadFile | undefined {
     const size = bytes.indexOf(10) + 1;
     if (size === 0) return undefined;
@@ -166,7 +166,7 @@ class RunFiles implements WritePlace {
     return { record: new RunRecord(token, head), owner: head.owner, size };
   }
 
-  /** One call after the other: lines that come together are one. */
+  /** Appends lines; the caller joins those that come together, and calls in turn. */
   async append(lines: readonly WriteLine[]): Promise<void> {
     const time = this.#host.clock.now();
     if (this.#failure) throw this.#failure;
@@ -178,7 +178,7 @@ class RunFiles implements WritePlace {
     });
   }
 
-  /** Others may have written the file too; of a run that has ended, an end of what was under way is written once. */
+  /** Adds ends under a lock, since other runs may add theirs; a write that was under way is ended only once. */
   async endOfEnded({ token }: RunRecord, ends: readonly EndLine[]): Promise<void> {
     const path = this.#pathOf(token);
     await withLock(`${path}.lock`, this.#host, async () => {
@@ -188,7 +188,7 @@ class RunFiles implements WritePlace {
       const { clock } = this.#host;
       const [time, now] = [clock.now(), clock.elapsed()];
       const lines = ends.filter((line) => line.is !== 'no answer' || !record.all.get(line.end)?.end);
-      // Until they are on disk.
+      // The file counts as not read until the lines are on disk.
       this.#others.delete(token);
       for (const line of lines) record.apply(line, time, now);
       if (!record.isNeeded(now)) return remove(path);
@@ -228,7 +228,7 @@ function isHead(value: unknown): value is WritingRun & { readonly owner: Owner }
   return isObject(value) && value['record'] === version && isOwner(value['owner']);
 }
 
-/** What has its sum is what was written. */
+/** Tells a line of a write from others by one member: its sum shows that the line is what was written. */
 function isWriteLine(value: unknown): value is TimedLine {
   return isObject(value) && (typeof value['begin'] === 'number' || typeof value['end'] === 'number');
 }

@@ -1,4 +1,4 @@
-/** What a run has recorded of its writes, as its lines say it. Pure: no clock, no file, no database. */
+/** The writes of a run, as the lines of its record describe them. Pure: no clock, no file, no database. */
 import { hash } from 'node:crypto';
 import type { Milliseconds } from '../../core/duration.ts';
 import { foldName } from '../../core/fold-name.ts';
@@ -14,7 +14,7 @@ import type {
   WritingRun,
 } from './writes.ts';
 
-/** A name is kept as two hashes: exactly, and folded as all names that are similar. */
+/** A user is recorded as two hashes: of the exact name, and of the folded form that all similar names share. */
 export interface UserHashes {
   readonly exact: string;
   readonly folded: string;
@@ -39,21 +39,21 @@ export interface RecordedWrite extends WritingRun {
 
 /** Where runs see one another's writes: the files of this machine, or a ledger. */
 export interface WritePlace {
-  /** Of the hashes of users. */
+  /** The salt of the hashes of users. */
   readonly salt: string;
   /** Takes the lock of that name by the hash of its folded form. */
   tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder>;
-  /** What other runs have recorded by now; of these users at least what they had when they were locked. */
+  /** The records of other runs; for these users at least as complete as when the users were locked. */
   read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
-  /** Lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
+  /** Adds lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
   append(lines: readonly WriteLine[]): Promise<void>;
   /** Adds ends to the record of a run that has ended, and removes it once nothing in it is needed. */
   endOfEnded(record: RunRecord, ends: readonly EndLine[]): Promise<void>;
-  /** The run ends; what it leaves stays for the next one. */
+  /** Ends the run; its record stays for later runs if writes are left. */
   close(left: ReadonlySet<number>): Promise<void>;
-  /** Takes the place of the writes that a restored ledger may lack, of every user. */
+  /** A pending write of every user, in place of those that a restored ledger may lack. */
   lacking?(): PendingWrite | undefined;
-  /** A line could not be written: by now another run may have its users. */
+  /** Set once a line could not be written: other runs may have this run's users by now. */
   readonly isCut?: boolean;
 }
 
@@ -71,11 +71,11 @@ const day: Milliseconds = 86_400_000;
 export class RunRecord {
   readonly token: string;
   readonly run: WritingRun;
-  /** Its process has ended: others write what became known of it. */
+  /** The process of the run has ended, so other runs record how its writes ended. */
   isGone = false;
-  /** It is, and each of its writes has an end. */
+  /** The process of the run has ended, and each of its writes has an end. */
   isClosed = false;
-  /** By their numbers. */
+  /** The writes that are needed, by their numbers. */
   readonly all = new Map<number, RecordedWrite>();
   readonly #byName = new Map<string, Set<RecordedWrite>>();
 
@@ -84,7 +84,7 @@ export class RunRecord {
     this.run = { run, command };
   }
 
-  /** Changes the write that a line is about, which leaves once nobody needs to know it. `at`: on the reader's clock. */
+  /** Applies a line to its write, which is removed once nobody needs it. `at`: `time` on the reader's clock. */
   apply(line: WriteLine, time: Milliseconds, at: Milliseconds): void {
     if ('begin' in line) {
       const write = { id: `${this.token}-${line.begin}`, ...this.run, users: line.users, asked: line.asked, time };
@@ -102,7 +102,7 @@ export class RunRecord {
       return;
     }
     const { end: _number, ...end } = line;
-    // Two that found a dead run at once have both written its end.
+    // Two runs that found a dead run at once have both written an end: the larger n counts.
     const before = write.end?.is === 'no answer' ? write.end.n : 0;
     write.end = end.is === 'no answer' && end.n > 0 ? { ...end, n: Math.max(end.n, before), time } : { ...end, time };
     write.endedAt = at;
@@ -118,12 +118,12 @@ export class RunRecord {
     }
   }
 
-  /** Those for a user, by the folded name. */
+  /** The writes for a user, by the folded name. */
   of({ folded }: UserHashes): readonly RecordedWrite[] {
     return [...(this.#byName.get(folded) ?? [])];
   }
 
-  /** What is under way by its lines: in a run that has ended, these lack an end. */
+  /** The numbers of writes without an end: they are under way, or were when the run was killed. */
   cut(): readonly number[] {
     return [...this.all].flatMap(([number, { end }]) => (end ? [] : [number]));
   }
@@ -134,15 +134,15 @@ export class RunRecord {
 }
 
 /**
- * Whether nobody needs to know of it: a name that was given may be shown late, but not later than `settle`; what was
- * not processed counts among the requests without a response for a day.
+ * Whether nobody needs a write any more. A list may show a rename late, but not later than `settle`; a write that was
+ * not processed counts against `--retries` for a day.
  */
 function isForgotten({ asked, end, endedAt = Infinity }: RecordedWrite, now: Milliseconds): boolean {
   if (end?.is === 'answered') return asked.kind === 'change' && now >= endedAt + asked.settle;
   return end?.n === 0 && now >= endedAt + day;
 }
 
-/** Writes that the server may still process: of a run that has ended, until n times `settle` after the end. */
+/** Counts writes that the server may still process; those of ended runs until n times `settle` after their end. */
 export function countedIn(records: Iterable<RunRecord>, now: Milliseconds): Map<string, Milliseconds> {
   const counted = new Map<string, Milliseconds>();
   for (const { isGone, all } of records)
@@ -154,7 +154,7 @@ export function countedIn(records: Iterable<RunRecord>, now: Milliseconds): Map<
   return counted;
 }
 
-/** What all places say of one user. Of two ends of one write the later counts, and the greater n. */
+/** Joins the writes for a user in all places. If a write has two ends, the later time and the larger n count. */
 export function knownOf(
   writes: readonly RecordedWrite[],
   exact: readonly string[],
@@ -168,7 +168,7 @@ export function knownOf(
     const isExact = write.users.some((user) => exact.includes(user.exact));
     const answered = openOf(write);
     if (answered && isExact) open.push(answered);
-    // Of a similar name: a server that stores both as one may list it late.
+    // A creation of a similar name is pending for a while: a server that stores both names as one may list it late.
     const isSimilar = answered !== undefined && !isExact && now < answered.answered + asked.settle;
     if (!end || endedAt === undefined || (answered && !isSimilar) || isForgotten(write, now)) continue;
     const known = pending.get(id);
@@ -182,7 +182,7 @@ export function knownOf(
   };
 }
 
-/** Undefined for anything but an answered creation. */
+/** The open write of an answered creation; undefined for any other write. */
 function openOf({ id, run, command, asked, end, endedAt }: RecordedWrite): OpenWrite | undefined {
   if (end?.is !== 'answered' || asked.kind !== 'creation' || endedAt === undefined) return undefined;
   const { status, time, key_end } = end;
@@ -207,7 +207,7 @@ export function hashesOf(salt: string, { app_code, remote_user }: UserName): Use
   };
 }
 
-/** Made of its bytes: a slice of the whole hash would keep all of it in memory. */
+/** Made from ten bytes: a slice of the whole hexadecimal text would keep all of it in memory. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'buffer').toString('hex', 0, 10);
 }

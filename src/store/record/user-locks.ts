@@ -12,7 +12,7 @@ export interface LockWorld {
   readonly say: (text: string) => void;
 }
 
-/** So long a lock is waited for whose holder writes no line. */
+/** How long to wait for a lock whose holder writes no line. */
 const longestWait: Milliseconds = 120_000;
 const quietWait: Milliseconds = 10_000;
 const longestPause: Milliseconds = 400;
@@ -43,7 +43,7 @@ export async function untilLocked(
   }
 }
 
-/** In the order of the places and of the hashes, or none of them. @throws Failure of a place */
+/** Locks users in all places, in the order of places and hashes; all of them or none. @throws Failure of a place */
 export async function lockInAll(
   places: readonly WritePlace[],
   users: readonly UserName[],

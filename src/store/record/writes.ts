@@ -5,24 +5,24 @@ import type { LicenseFields } from '../../schema/license.ts';
 export type UserName = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
 export interface UserLock {
-  /** Lets go of the user once the ends of writes are on disk; a worker goes on meanwhile. */
+  /** Unlocks the users once the ends of their writes are on disk; a worker need not wait for it. */
   release(): Promise<void>;
 }
 
 /** The contents of a write. */
 export interface AskedWrite {
   readonly kind: 'creation' | 'change';
-  /** Of a creation. */
+  /** The application of a creation. */
   readonly app_code?: number | undefined;
   readonly size_allowance?: number | undefined;
-  /** Of a change: the last four characters of the key. */
+  /** The last four characters of the key of a changed license. */
   readonly key_end?: string | undefined;
   /** How many licenses the user was seen to have; undefined: that is not known. */
   readonly licenses?: number | undefined;
   readonly settle: Milliseconds;
-  /** So many writes in a row for the user had no answer before this one. */
+  /** How many writes in a row for the user had no answer before this one. */
   readonly unanswered: number;
-  /** It is sent alone, and looked up before another creation is sent. */
+  /** The write is sent alone, and looked up before another creation is sent. */
   readonly isFirst?: boolean | undefined;
 }
 
@@ -33,14 +33,14 @@ export type WriteEnd =
 export type KeptEnd =
   /** A creation is open until it is `shown`; a change that gives a name is pending for its `settle`. */
   | { readonly is: 'answered'; readonly status: number; readonly key_end?: string | undefined }
-  /** Pending until it is `shown`, or counts as `not processed`; n is 0: it was not, and was not sent again. */
+  /** Pending until it is `shown`, or counts as `not processed`; with n 0 it was not processed, and not sent again. */
   | { readonly is: 'no answer'; readonly n: number };
 
 /** The writes for one user. Moments are on the clock `elapsed` of this run. */
 export interface KnownWrites {
-  /** Without an answer, and nobody knows what became of it: of all names of one folded form, the latest last. */
+  /** Writes that may have been processed, for all names of one folded form, the latest last. */
   readonly pending: readonly PendingWrite[];
-  /** Answered, and shown by no list: of the exact name, the latest. */
+  /** The latest creation for the exact name that was answered, and that no list has shown. */
   readonly open?: OpenWrite | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface PendingWrite extends WritingRun {
   readonly isAnswered?: boolean;
 }
 
-/** Those of which nobody knows whether they were processed. */
+/** The writes of which nobody knows whether they were processed. */
 export function unsettled(pending: readonly PendingWrite[] = []): readonly PendingWrite[] {
   return pending.filter(({ isAnswered }) => !isAnswered);
 }
@@ -71,9 +71,9 @@ export function mayChange({ asked, isAnswered = false }: PendingWrite): boolean 
   return asked.kind === 'change' && !isAnswered;
 }
 
-/** When a write of an earlier run is shown, if it was processed. `settle`: this run's; the longer one counts. */
+/** From when on a processed write of an earlier run is shown. `settle`: this run's; the longer of the two counts. */
 export function settledAt({ ended, n, asked }: PendingWrite, settle: Milliseconds): Milliseconds {
-  // What a run with a shorter one gave up may still come.
+  // The server may still process a write that a run with a shorter `--settle` gave up.
   const rounds = settle > asked.settle ? Math.max(n, 1) : n;
   return ended + rounds * Math.max(settle, asked.settle);
 }

@@ -14,10 +14,10 @@ import {
   type WantedColumns,
 } from './header.ts';
 
-/** `line`: the one that it begins on; `isCut`: it has no line end, so it is the last one. */
+/** `line`: where the row begins; `isCut`: the row has no line end, so it is the last one. */
 type TableRow = HeaderRow & { readonly isCut: boolean };
 
-/** `next`: the line after it; `text`: with the quotes of CSV, and its line end. */
+/** `next`: the line after the record; `text`: the record with the quotes of CSV, and its line end. */
 type CsvRecord = TableRow & { readonly next: number; readonly text: string };
 
 const lineEnd = /\r\n|\n|\r/g;
@@ -34,7 +34,7 @@ export function readCsvRows(
   const { body, delimiters, line } = separators(text);
   const start = Math.max(line, headerLine);
   const table = body.slice(lineStart(body, start - line)).replace(formulaText, '"=""$1"""');
-  // Its cells would not be counted before all are read.
+  // The parser would count the cells of such a line only after it has read all of them.
   const long = table.split(lineEnd).findIndex((one) => Buffer.byteLength(one) > maxRowBytes);
   if (long >= 0) throw usage(`a line of more than 1 MiB: line ${long + start}`);
   const { header, below } = chooseHeader(table, delimiters, start, wanted);
@@ -60,14 +60,14 @@ export function readCsvRows(
 /** A cell `="00123"`, which spreadsheets take for a text; inside a quoted cell each quote is doubled. */
 const formulaText = /(?<=^|[,;\t\r\n] *)="([^"\r\n]*)"(?= *(?:[,;\t\r\n]|$))/g;
 
-/** By the `sep=` line that Excel understands, else each usual separator; `line` is the first of the body. */
+/** The separator of the `sep=` line that Excel understands, else each usual one; `line`: the first line of the body. */
 function separators(text: string) {
   const [sep = '', delimiter] = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text) ?? [];
   if (delimiter !== undefined) return { body: text.slice(sep.length), delimiters: [delimiter], line: 2 };
   return { body: text, delimiters: [',', ';', '\t'], line: 1 };
 }
 
-/** Where the line begins that so many others precede; the end of the text where there are fewer. */
+/** Where the line begins that follows `lines` others; the end of the text where there are fewer. */
 function lineStart(text: string, lines: number): number {
   const end = new RegExp(lineEnd);
   for (let left = lines; left > 0; left -= 1) if (!end.test(text)) return text.length;
@@ -112,7 +112,7 @@ function takeCells(
 
 interface CsvShape {
   readonly delimiter: string;
-  /** That of the first record. */
+  /** The line of the first record. */
   readonly line: number;
   readonly limit?: number;
 }

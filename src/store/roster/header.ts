@@ -99,7 +99,7 @@ export interface HeaderRow {
   readonly cells: readonly string[];
 }
 
-/** So many rows are searched for a header below a title. */
+/** How many rows are searched for a header below a title. */
 export const maxHeaderSearch = 100;
 
 /** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */

@@ -10,7 +10,7 @@ export type RosterFormat = (typeof rosterFormats)[number];
 export interface RosterFile extends TableChoice {
   readonly file: string;
   readonly bytes: Buffer;
-  /** Else by the extension of its name, else by how it begins. */
+  /** Undefined: the extension of the name tells, else the beginning of the content. */
   readonly format: RosterFormat | undefined;
 }
 
@@ -23,7 +23,7 @@ const saveAsUtf8 =
 
 interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
-  /** Of a workbook nothing. */
+  /** Empty for a workbook. */
   readonly text: string;
 }
 

@@ -7,9 +7,9 @@ export type SheetCell = string | OtherCell;
 type OtherCell = Readonly<Record<'text' | 'holds' | 'kind' | 'hint', string>>;
 
 export interface SheetRow {
-  /** As the spreadsheet program counts it. */
+  /** The number of the row in the spreadsheet program. */
   readonly line: number;
-  /** Those that are not blank, by their column: A is 0. */
+  /** The cells that are not blank, by their column: A is 0. */
   readonly cells: ReadonlyMap<number, SheetCell>;
 }
 

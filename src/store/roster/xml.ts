@@ -6,12 +6,12 @@ export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: XmlElement[];
-  /** Its own, without that of its children. */
+  /** The element's own text, without that of its children. */
   text: string;
 }
 
 const maxDepth = 64;
-/** In one element: a row of a workbook has at most 16,384 cells. */
+/** The most elements in one element: a row of a workbook has at most 16,384 cells. */
 const maxElements = 500_000;
 
 /** Visits the elements of these names in a part of the archive, until `visit` has enough. @throws Failure usage */
@@ -36,7 +36,7 @@ export function visitElements(
       parent?.children.push(element);
       open.push(element);
     },
-    // Its entities are not known here; the format forbids it.
+    // Entities of a document type are not known here, and the format forbids one.
     onprocessinginstruction(name) {
       if (name.startsWith('!')) throw notXml(part, 'a document type');
     },

@@ -6,7 +6,7 @@ export type Zip = ReturnType<typeof openZip>;
 const [endMark, entryMark, headerMark] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04'];
 const endSize = 22;
 
-/** Of one file in it: a small archive may unpack to a thousand times its size. */
+/** The most bytes of one unpacked file: a small archive may unpack to a thousand times its size. */
 const maxFileBytes = 128 * 1024 * 1024;
 
 /** Reads a zip archive's directory (APPNOTE.TXT 4.3). @throws Failure usage for none, and for a Zip64 archive */
