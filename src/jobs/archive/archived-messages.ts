@@ -1,4 +1,4 @@
-// The messages of archives as an export takes them: which are chosen, and these ascending, in one form.
+// The messages of archives for an export: which of them are chosen, and the chosen ones ascending, in one form.
 import { nextTurn } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -10,11 +10,11 @@ import type { NarrowTerm } from '../../schema/narrow.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
 
 export interface ChosenArchive extends Archive {
-  /** Of its messages, ascending. */
+  /** The ids of the chosen messages, ascending. */
   readonly ids: readonly number[];
 }
 
-/** Every message; damaged parts have none. @throws the reason of the signal */
+/** Yields every message, but none of a damaged part. @throws the reason of the signal */
 export async function* allMessages(archives: readonly Archive[], form: ArchiveForm, signal: AbortSignal) {
   for (const { folder, parts } of archives)
     for (const part of parts)
@@ -22,8 +22,8 @@ export async function* allMessages(archives: readonly Archive[], form: ArchiveFo
 }
 
 /**
- * All messages, or the chosen ones alone, but all of a damaged part, where the export ends; one of several archives is
- * in the last of them. @throws as `isChosen`
+ * Chooses all messages, or those of `isChosen`, and all of a damaged part, where the export ends. A message of several
+ * archives is chosen in the last of them. @throws as `isChosen`
  */
 export async function chooseMessages(
   archives: readonly Archive[],
@@ -50,7 +50,7 @@ export async function chooseMessages(
   return chosen;
 }
 
-/** Where rechecks found messages that were moved: a channel or topic that is chosen means this place. */
+/** Where rechecks found messages that were moved: this is the place that --channel and --topic select. */
 export function recordedPlaces(changes: Archive['changes']): ReadonlyMap<number, JsonObject> {
   return new Map(
     changes.flatMap(({ id, change, message }) => {
@@ -66,7 +66,7 @@ const atOnce = 1000;
 
 /** The chosen messages, ascending. @throws Failure incomplete at a damaged part; the reason of the signal */
 export async function* archivedMessages({ folder, parts, ids }: ChosenArchive, form: ArchiveForm, signal: AbortSignal) {
-  // The last part of some messages is often the first one of the next.
+  // Often the last part of some messages is also the first part of the next ones.
   let last: { readonly part: ArchivePart; readonly messages: readonly ReadMessage[] } | undefined;
   for (let at = 0; at < ids.length; at += atOnce) {
     const some = ids.slice(at, at + atOnce);
@@ -89,10 +89,10 @@ export async function* archivedMessages({ folder, parts, ids }: ChosenArchive, f
   }
 }
 
-/** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
+/** Characters between two turns of the event loop: without a turn, no signal and no deadline is noticed. */
 const portion = 50_000;
 
-/** The same messages; the event loop turns between them. @throws the reason of the signal soon after it aborts */
+/** Yields the messages with turns of the event loop between them. @throws the signal's reason soon after it aborts */
 async function* heeding(signal: AbortSignal, messages: readonly ReadMessage[]) {
   let size = portion;
   for (const one of messages) {
@@ -108,7 +108,7 @@ async function* heeding(signal: AbortSignal, messages: readonly ReadMessage[]) {
 
 /**
  * Whether a message matches a term. `channels`: by the id of a channel, each name that its messages have.
- * @throws Failure usage for a term that an archive cannot tell
+ * @throws Failure usage for a term that cannot be matched in an archive
  */
 export function matches(
   message: JsonObject,

@@ -11,13 +11,13 @@ import type { WorkMessages } from '../work/work-messages.ts';
 
 interface FileLimits {
   readonly maxFileSize: number;
-  /** `changed` trusts files that look as when they were last read. */
+  /** `changed` does not read files that look the same as when they were last read. */
   readonly which: Which;
-  /** Hears of the files that the server says for the first time not to have, or not to show to this account. */
+  /** Called with a text on files that, for the first time, the server lacks or does not let this account read. */
   gone(text: string): void;
 }
 
-/** Each request of the pair for one file is small; more at once gain little, and count against the account's rate. */
+/** A file takes two small requests; more at once gain little, and count against the account's rate limit. */
 const atOnce = 4;
 
 /**
@@ -68,7 +68,7 @@ async function linksTo({ folder, parts, head }: OpenArchive, paths: readonly Upl
   return links;
 }
 
-/** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */
+/** Fetches attached files if the archive keeps them; a run that cannot keep all ends with 8 below its result. */
 export async function keepFiles(
   chat: ChatApi,
   archive: OpenArchive,
@@ -86,5 +86,5 @@ export async function keepFiles(
   return { files, files_kept: fetched.kept };
 }
 
-/** Files that are named one by one. */
+/** Messages name at most this many files. */
 export const namedFiles = 10;

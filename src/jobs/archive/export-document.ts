@@ -19,7 +19,7 @@ import { exists } from '../../store/disk/files.ts';
 import { otherForm } from './pull-order.ts';
 import { archivedMessages, type ChosenArchive } from './archived-messages.ts';
 
-/** @throws Failure usage where there is none, or they are of several servers */
+/** Reads all archives of a folder. @throws Failure usage where there is none, or they are of several servers */
 export async function readArchives(folder: string, warn: (text: string) => void): Promise<[Archive, ...Archive[]]> {
   const [first, ...others] = await archivesIn(folder);
   const archives: [Archive, ...Archive[]] = [await readArchive(first)];
@@ -42,7 +42,7 @@ type DocumentFormat = (typeof documentFormats)[number];
 /** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */
 const maxOnOnePage = 5000;
 
-/** Whether a document becomes pages: the path is a folder, or one page would be too long. @throws Failure usage */
+/** True if a document becomes pages: the path is a folder, or one page would be too long. @throws Failure usage */
 export async function takesPages(
   to: string,
   output: DocumentFormat,
@@ -57,11 +57,11 @@ export async function takesPages(
   const isLong = count > maxOnOnePage;
   if (isLong && isFile)
     throw usage(`${count} messages become pages in a folder, and ${to} is a file: give --pages one`);
-  // A file without a suffix is opened by no browser.
+  // No browser opens a file without a suffix: the path is meant for a folder.
   return isLong || (!isFile && !/\.[a-z]+$/i.test(to));
 }
 
-/** @throws Failure usage where an archive does not hold the form */
+/** The form that is exported. @throws Failure usage where an archive does not hold it */
 export function formFor(
   output: DocumentFormat,
   source: boolean | undefined,
@@ -81,7 +81,7 @@ export function formFor(
 
 const of = (read: (message: JsonObject) => unknown) => (row: unknown) => (isObject(row) ? read(row) : undefined);
 
-/** Those of `messages fetch`. */
+/** The columns of `messages fetch`. */
 const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
   'id',
   { name: 'timestamp', as: 'seconds' } as const,
@@ -94,7 +94,7 @@ const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
   { name: 'url', when: 'asked', keep: 'whole', of: of(urlOf) },
 ];
 
-/** What a document takes of its archives. */
+/** The form of the messages in a document, and the signal that ends it. */
 export interface ExportedForm {
   readonly form: ArchiveForm;
   readonly signal: AbortSignal;
@@ -119,12 +119,12 @@ export async function* documentOf(
     yield* rowsOf(archives, exported, output === 'text' ? { ...form, row: withUrl } : form);
     return;
   }
-  // Byte for byte as they were archived.
+  // The lines are those of the archive, byte for byte.
   for (const archive of archives)
     for await (const { line } of archivedMessages(archive, exported.form, exported.signal)) yield `${line}\n`;
 }
 
-/** Its module, and with it a library, is loaded only now. */
+/** Loads the module of a format, and with it a library, only here. */
 async function documentForm(
   output: Exclude<DocumentFormat, 'ndjson'>,
   head: PageHead,
@@ -139,7 +139,7 @@ async function documentForm(
   return (await import('../../output/csv.ts')).csv({ show, terminal: false, header, fields });
 }
 
-/** A whole document, also of what comes before a damaged part or an interruption. */
+/** Yields a whole document, even where a damaged part or an interruption ends the messages. */
 export async function* rowsOf(
   archives: readonly ChosenArchive[],
   { form, signal }: ExportedForm,
@@ -159,7 +159,7 @@ export async function* rowsOf(
   yield writer.end();
 }
 
-/** The same text; what ends it after its beginning, such as the deadline, leaves a part on standard output. */
+/** Yields the text. A failure after its beginning, such as the deadline, says that standard output has a part only. */
 export async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
   let isBegun = false;
   try {
@@ -172,16 +172,16 @@ export async function* streamed(text: AsyncIterable<string>): AsyncGenerator<str
   }
 }
 
-/** Where a kept file is, seen from the document. */
+/** The path of a kept file, seen from the document. */
 type FilePlace = (archive: Archive, file: KeptFile) => string;
 
-/** Attached files are where the archive keeps them: a relative link. */
+/** Links attached files where the archive keeps them, by a relative path. */
 export function besideArchive(folder: string): FilePlace {
   return (archive, { file }) =>
     relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
 }
 
-/** What the documents of archives of one server say above their messages, and where the links of the messages lead. */
+/** The sentences of a document above its messages, and the targets of the links in them. */
 export function headOf(
   head: ArchiveHead,
   archives: readonly ChosenArchive[],
@@ -223,7 +223,7 @@ export function countOf(archives: readonly ChosenArchive[]): number {
   return archives.reduce((count, { ids }) => count + ids.length, 0);
 }
 
-/** By the last change of each message. */
+/** Counts the messages that changed, each by its last change. */
 function changeWarnings(changes: readonly ArchiveChange[]): string[] {
   const last = [...new Map(changes.map(({ id, change }) => [id, change])).values()];
   const kinds = { edited: 'edited', moved: 'moved', gone: 'no longer visible to the account' } as const;

@@ -7,7 +7,7 @@ import type { MessageSelection } from '../../schema/selection.ts';
 /** Times that a page is fetched again because its messages changed between the requests of the two forms. */
 const maxRounds = 5;
 
-/** Two forms are fetched until they hold the same versions. @throws Failure unavailable where they never do */
+/** Fetches two forms until both have the same versions. @throws Failure unavailable where they never have */
 export async function formsOf(
   chat: MessageSource,
   selection: MessageSelection,
@@ -29,7 +29,7 @@ export async function formsOf(
   throw new Failure('unavailable', what, { hint: 'Run the same command again: it continues.' });
 }
 
-/** Those of the ascending ids that a narrow has now, in one form, read as a range of ids. */
+/** Fetches those of the ascending ids that a narrow still has, in one form, as a range of ids. */
 export async function messagesAmong(
   chat: MessageSource,
   { narrow, form: given }: MessageSelection,

@@ -15,11 +15,11 @@ import { ahead } from '../work/pool.ts';
 import { formsOf, markdownOf } from './message-forms.ts';
 import { headFor, type PullOrder } from './pull-order.ts';
 import { Recheck, type RecheckParts } from './recheck-archive.ts';
-import { lookAtSelection } from './visibility.ts';
+import { checkSelection } from './visibility.ts';
 
 interface PullRun extends RecheckParts {
   readonly isRecheck: boolean;
-  /** Whether it is one of all channels, some of which may not have what is selected. */
+  /** True in a pull of all channels, some of which may not have what is selected. */
   readonly isOfAll: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function pullArchive(chat: ChatApi, archive: OpenArchive, order: Pu
   const held = new Set(archive.parts.flatMap(({ ids }) => ids));
   const recheck = parts.isRecheck ? new Recheck(chat, archive, head, parts) : undefined;
   const { selection } = head;
-  // A recheck compares the form that it reads.
+  // The pages are in the form that the recheck compares: the source, where it is archived.
   const forms = recheck ? head.forms.toReversed() : head.forms;
   const asked = { ...selection, form: { ...selection.form, ...markdownOf(forms[0]) } };
   let [added, isVisible, isLastVisible, isLimited] = [0, false, false, false];
@@ -63,7 +63,7 @@ export async function pullArchive(chat: ChatApi, archive: OpenArchive, order: Pu
     const what = `${quantity(added, 'message was', 'messages were')} archived, then`;
     throw added > 0 ? incompleteWith(what, cause) : cause;
   }
-  if (!isVisible) await lookAtSelection(chat, head, { ...parts, isBegun: archive.head !== undefined });
+  if (!isVisible) await checkSelection(chat, head, { ...parts, isBegun: archive.head !== undefined });
   // A topic that was renamed or resolved gets no more messages.
   if (last > 0 && !recheck && !isLastVisible && operandsIn(selection.narrow, 'topic').length > 0)
     parts.warn(`the last archived message, ${last}, is no longer in the topic: archive pull --recheck records where`);
@@ -74,7 +74,7 @@ export async function pullArchive(chat: ChatApi, archive: OpenArchive, order: Pu
   return { added, rechecked: await recheck?.finish() };
 }
 
-/** Ids up to the last one that a pull looks at again: for seconds messages become visible out of order. */
+/** A pull reads this many ids up to the last one again, since for seconds messages become visible out of order. */
 const outOfOrder = 1000;
 
 /** The pages of a selection from shortly before the last archived id. */

@@ -36,7 +36,7 @@ export async function* pullChannels<R extends object>(
           `${channels.length - index} of ${channels.length} channels are left: ${cause.message}`,
           { retryable: true },
         );
-      // Every channel would answer so.
+      // Every other channel would fail for the same reason.
       if (/\bunknown user\b/.test(cause.details.server?.msg ?? '')) throw cause;
       const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';
       const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
@@ -56,7 +56,7 @@ const runAgain = 'Run the same command again: it continues.';
 
 export interface ChannelFolder {
   readonly stream_id: number;
-  /** In the server's spelling; that of the folder where the server no longer lists the channel. */
+  /** The name in the server's spelling, or in the folder's where the server no longer lists the channel. */
   readonly channel: string;
   readonly folder: string;
   readonly isListed: boolean;
@@ -64,7 +64,7 @@ export interface ChannelFolder {
   readonly isEmpty: boolean;
 }
 
-/** A folder is named `7-general`; the id counts. @throws Failure rejected, usage where the folder is an archive */
+/** The folder of each channel, such as `7-general`: the id counts. @throws Failure rejected, usage for an archive */
 export async function channelFolders(chat: ChatApi, folder: string) {
   if (await readHead(folder))
     throw usage(`${folder} is an archive of one selection`, 'Name another folder for the archives of all channels.');
@@ -89,9 +89,9 @@ export async function channelFolders(chat: ChatApi, folder: string) {
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }
 
-/** What every file system takes as a name: letters, digits, dots and dashes, and a dash for all else. */
+/** A name that every file system accepts: letters, digits, dots and dashes, and a dash for all else. */
 function folderName(id: number, name: string): string {
-  // A pair that the cut parts is no letter.
+  // Half of a surrogate pair, which the cut may leave, is no letter.
   const words = name
     .normalize('NFC')
     .slice(0, 60)

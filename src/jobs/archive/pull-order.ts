@@ -14,7 +14,7 @@ export interface Puller {
   readonly site: string;
   readonly account: string;
   readonly account_id?: number | undefined;
-  /** Whether it goes on with the archive of another account. */
+  /** True if the pull continues the archive of another account. */
   readonly adopts?: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface PullOrder extends Puller {
   /** The options of the selection as typed; none where the archive has its selection already. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly selection: () => MessageSelection;
-  /** Forms that were asked for; none is those that the archive has, or of a new one rendered. */
+  /** The requested forms; empty for those that the archive has, or the rendered form of a new archive. */
   readonly forms: readonly ArchiveForm[];
   readonly files?: boolean | undefined;
 }
 
-/** The head of the archive, or of a new one, not yet written. @throws Failure as `refuseOtherOrder` */
+/** The head of the archive, or of a new one, which is not yet written. @throws Failure as `refuseOtherOrder` */
 export async function headFor(chat: ChatApi, archive: OpenArchive, order: PullOrder) {
   const old = archive.head;
   if (!old) {
@@ -60,7 +60,7 @@ function channelNamed(term: unknown): string | undefined {
   return (operator === 'channel' || operator === 'stream') && typeof operand === 'string' ? operand.trim() : undefined;
 }
 
-/** The selection with the id of each channel that it names, where the server lists it: names move. */
+/** Replaces the names of channels by their ids, where the server lists them: a name may pass to another channel. */
 function withChannelIds(selection: MessageSelection, listed: readonly JsonObject[] = []) {
   const narrow = selection.narrow.map((term) => {
     const name = channelNamed(term);
@@ -76,7 +76,7 @@ function isOfAccount(head: Pick<ArchiveHead, 'account' | 'account_id'>, { accoun
   return isKnown ? head.account_id === account_id : isSameName(head.account, account);
 }
 
-/** The accounts whose archives these folders hold, and which are not the one that pulls. @throws Failure config */
+/** The accounts, other than the one that pulls, whose archives are in these folders. @throws Failure config */
 export async function otherAccounts(folders: readonly string[], puller: Puller): Promise<readonly string[]> {
   const others = new Set<string>();
   for (const folder of folders) {
@@ -87,7 +87,7 @@ export async function otherAccounts(folders: readonly string[], puller: Puller):
   return [...others];
 }
 
-/** `adopting`: the line that goes on with it all the same. */
+/** The failure for an archive of another account. `adopting`: the command that continues it all the same. */
 export function otherAccount(
   head: Pick<ArchiveHead, 'site' | 'account'>,
   { site, account }: Puller,
@@ -115,5 +115,5 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): 
   if (lacking) throw usage(`the archive ${folder} does not hold the ${lacking} form`, otherForm);
 }
 
-/** Two forms of a message have to be of one version, so both are fetched at once. */
+/** A second form cannot be added, since two forms of a message have to be fetched together, in one version. */
 export const otherForm = 'Pull into another folder, with --both: an archive has the forms of its first pull.';

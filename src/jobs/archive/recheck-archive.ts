@@ -32,7 +32,7 @@ export class Recheck {
   readonly #parts: RecheckParts;
   readonly #form: ArchiveForm;
   readonly #changes: ArchiveChange[] = [];
-  /** The last state of each message that earlier changes tell. */
+  /** The last state of each message that has recorded changes. */
   readonly #recorded = new Map<number, Partial<MessageState>>();
   /** Archived messages that the server has not shown yet. */
   readonly #missing: Set<number>;
@@ -50,7 +50,7 @@ export class Recheck {
     }
   }
 
-  /** Records what is otherwise than archived of messages that the server shows, in the form of the recheck. */
+  /** Records how messages that the server shows, in the form of the recheck, differ from the archive. */
   async compare(shown: readonly RawMessage[]): Promise<void> {
     const seen = this.#time();
     const states = await this.#statesOf(shown.map(({ id }) => id));
@@ -66,8 +66,8 @@ export class Recheck {
   }
 
   /**
-   * Searches what the selection did not show: in its channel, all public ones, what was received, private ones. Says
-   * what is no longer visible, and returns how much of it and of other changes it saw for the first time.
+   * Searches for messages that the selection did not show: in their channel, all public ones, received messages, and
+   * private channels. Reports those that are no longer visible, and returns how many changes of each kind are new.
    */
   async finish() {
     const query = { ...this.#head.selection.form, ...markdownOf(this.#form) };
@@ -79,9 +79,9 @@ export class Recheck {
         const channel = typeof message['stream_id'] === 'number' ? message['stream_id'] : undefined;
         const reason = await reasonOf(id, channel);
         if (reason !== 'limit') channels.set(channel, [...(channels.get(channel) ?? []), id]);
-        // One that another account archived may never have been visible to this one.
+        // A message that another account archived may never have been visible to this account.
         const now = part <= (this.#head.adopted ?? 0) && reason !== 'limit' ? 'account' : reason;
-        // What is gone keeps the reason for which it went, until that is disproved.
+        // A message that was gone before keeps its recorded reason, until that is disproved.
         const why = now === 'unknown' ? now : (before ?? now);
         gone.set(id, { why, isNew: why !== before });
       }
@@ -133,7 +133,7 @@ export class Recheck {
   }
 }
 
-/** What was known to be gone counts too. `unsearched`: private channels in which some of it was not looked for. */
+/** Reports all messages that are gone, also earlier ones. `unsearched`: private channels not searched for some. */
 export function sayGone(
   gone: Readonly<Record<ReasonGone, number>>,
   unsearched: number,
@@ -152,7 +152,7 @@ export function sayGone(
     );
 }
 
-/** What is otherwise than the archive has it of a message that is shown. */
+/** The ways in which a message that is shown differs from its last recorded state. */
 function changesOf({ message: before, why }: MessageState, now: Message, form: ArchiveForm) {
   return [
     ...(why === undefined ? [] : (['back'] as const)),
@@ -161,7 +161,7 @@ function changesOf({ message: before, why }: MessageState, now: Message, form: A
   ];
 }
 
-/** The source changes with an edit only; the rendered text also where the server adds a preview later. */
+/** An edit alone changes the source; the rendered form also changes where the server adds a preview later. */
 function isEdited(before: ArchivedMessage, now: Message, form: ArchiveForm): boolean {
   if (before['content'] === now['content']) return false;
   return form === 'source' || before['last_edit_timestamp'] !== now['last_edit_timestamp'];

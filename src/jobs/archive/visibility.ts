@@ -1,4 +1,4 @@
-// What of a selection the account can see, and why archived messages are no longer shown.
+// The part of a selection that the account can see, and why archived messages are no longer shown.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
@@ -12,8 +12,8 @@ import { placeNarrow, placeOf } from '../messages/places.ts';
 import { channelsIn, operandsIn } from '../../schema/selection.ts';
 
 /**
- * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
- * (docs/apis.md, Limited history). @throws Failure unavailable for an empty answer without its flag
+ * The lowest id that is visible in a narrow; undefined for an unknown channel. The oldest page shows a limited history
+ * (docs/apis.md, Limited history). @throws Failure unavailable for an empty response without its flag
  */
 export async function visibilityOf(chat: ChatApi, narrow: readonly unknown[]) {
   const first = async (anchor: string) => {
@@ -24,7 +24,7 @@ export async function visibilityOf(chat: ChatApi, narrow: readonly unknown[]) {
   return oldest.isLimited ? { ...(await first('1')), isLimited: true } : oldest;
 }
 
-/** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */
+/** Finds out why messages are gone (docs/archive-format.md, Changes), with one request for each narrow. */
 export function reasons(chat: ChatApi) {
   const known = new Map<string, ReturnType<typeof visibilityOf>>();
   const look = (narrow: readonly unknown[]) => {
@@ -37,7 +37,7 @@ export function reasons(chat: ChatApi) {
   return async (id: number, channel: number | undefined): Promise<ReasonGone> => {
     const home = await look(channel === undefined ? received : inChannel(channel));
     if (home.isLimited) {
-      // Whatever narrow it is seen in, a visible message is above the limit.
+      // A visible message is above the limit, in whatever narrow it is seen.
       const seen = [home, await look(inPublicChannels), await look(received)].map(({ lowest = Infinity }) => lowest);
       return id < Math.min(...seen) ? 'limit' : 'unknown';
     }
@@ -45,8 +45,8 @@ export function reasons(chat: ChatApi) {
   };
 }
 
-/** Says which channel or topic is not visible; `isBegun`: to an archive. @throws Failure not_found for a new one */
-export async function lookAtSelection(
+/** Warns of a channel that is not visible; `isBegun`: the archive exists. @throws Failure not_found for a new one */
+export async function checkSelection(
   chat: ChatApi,
   head: ArchiveHead,
   { warn, isBegun, isOfAll }: { warn(text: string): void; readonly isBegun: boolean; readonly isOfAll: boolean },

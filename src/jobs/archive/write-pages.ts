@@ -12,7 +12,7 @@ import { remove } from '../../store/disk/files.ts';
 import type { ChosenArchive } from './archived-messages.ts';
 import { besideArchive, headOf, rowsOf, type ExportedForm } from './export-document.ts';
 
-/** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
+/** Messages of one page, which has a few megabytes: every browser shows and searches that at once. */
 const pageMessages = 2000;
 
 /** Some messages of one archive. */
@@ -37,9 +37,9 @@ export async function writePages(
 ) {
   const earlier = await documentsIn(folder, ownPages);
   await makeSharedFolder(folder);
-  // A folder without it is not yet whole.
+  // A folder without index.html is known to be incomplete.
   await remove(join(folder, 'index.html'));
-  // With it the sanitizer is loaded.
+  // This import also loads the sanitizer.
   const { page: pageForm } = await import('../../output/messages/page.ts');
   const pages = pagesOf(archives);
   const conversations = new Map<string, Iterable<PageConversation>>();

@@ -13,8 +13,8 @@ import { messagesByTime } from './messages-by-time.ts';
 import { changedView, refuseIgnored } from './places.ts';
 
 /**
- * Each message once, ascending by id; a page is requested while the one before it is used. A limited history is a
- * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected, after the last message,
+ * Yields each message once, ascending by id, and requests a page while the one before it is used. Warns of a limited
+ * history. @throws Failure incomplete where a later page fails or an id is missing; rejected, after the last message,
  * where the server ignored something that was typed
  */
 export async function* fetchMessages(
@@ -42,7 +42,7 @@ export async function* fetchMessages(
   await remarks.end(chat, warn);
 }
 
-/** What pages say beside their messages: `end` warns of a limited history, and throws for what the server ignored. */
+/** Collects remarks of pages: `end` warns of a limited history, and throws for parameters that were ignored. */
 function openRemarks({ form, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
   const [ignored, warnings] = [new Set<string>(), new Set<string>()];
@@ -61,7 +61,7 @@ function openRemarks({ form, explicit = [] }: MessageSelection) {
   };
 }
 
-/** What the user set and the server ignored, each with the level that it needs. */
+/** The failure for parameters that the user set and the server ignored, each with the level that it needs. */
 function notTaken(names: readonly string[], level: number | undefined): Failure {
   const fields: Fields = messageParameters;
   const reasons = names.map((name) => `${name}${fields[name]?.level ? ` (needs level ${fields[name].level})` : ''}`);
@@ -72,7 +72,7 @@ function notTaken(names: readonly string[], level: number | undefined): Failure 
 }
 
 /**
- * The whole answer of one request, and `end` for when it is written: it warns and throws as `fetchMessages` does.
+ * The whole response of one request. Call `end` once it is written: it warns and throws as `fetchMessages` does.
  * @throws Failure usage where it takes several; unavailable for an ignored selection
  */
 export async function fetchEnvelope(

@@ -29,7 +29,7 @@ export async function* messagesByIds(
   throw new Failure('incomplete', `no such message, or none that you may read: ${named}${more}`, { retryable: false });
 }
 
-/** As many ids as a URL holds, which are fewer than the 5000 of one request. */
+/** Splits ids into as many as a URL holds, which are fewer than the 5000 of one request. */
 export function portions(ids: readonly number[], { narrow = [] }: MessageQuery): number[][] {
   // Room for origin, path, narrow and other parameters.
   const others = 1000 + encodeURIComponent(writeJson(narrow)).length;
@@ -47,19 +47,19 @@ export function portions(ids: readonly number[], { narrow = [] }: MessageQuery):
   return all;
 }
 
-// Narrows to search known messages in: a server shows shared history only in a channel or all public ones.
+// Narrows in which known messages are searched: shared history is shown only in a channel or all public ones.
 
 export const inChannel = (operand: number | string) => [{ operator: 'channel', operand }];
 export const inPublicChannels = [{ operator: 'channels', operand: 'public' }];
 export const received: readonly object[] = [];
 
-/** Whether the server finds messages by `message_ids`; one that does not report its level counts as new. */
+/** True if the server finds messages by `message_ids`; a server that does not report its level counts as new. */
 export async function findsByIds(chat: ChatApi): Promise<boolean> {
   const level = await chat.level();
   return level === undefined || level >= idsLevel;
 }
 
-/** Those that the server shows in the query's narrow; none of a closed channel. */
+/** Yields those messages that the server shows in the query's narrow; none in a channel that is not visible. */
 export async function* messagesOfIds(chat: ChatApi, query: MessageQuery, ids: readonly number[]) {
   const all = (await findsByIds(chat))
     ? portions(ids, query).map((message_ids) => ({ message_ids }))
@@ -68,12 +68,12 @@ export async function* messagesOfIds(chat: ChatApi, query: MessageQuery, ids: re
   for (const request of all) {
     const page = await unlessClosed(chat.messages({ ...query, ...request }));
     if (!page) return;
-    // An old server shows neighbours too.
+    // An old server returns their neighbours too.
     yield* page.messages.filter(({ id }) => asked.has(id));
   }
 }
 
-/** Those that the server shows in their channel, all public ones, or what was received; direct messages have none. */
+/** Searches in the messages' channel, undefined for direct ones, in all public channels, and in received messages. */
 export async function* findMessages(
   chat: ChatApi,
   form: MessageQuery,
@@ -86,7 +86,7 @@ export async function* findMessages(
       if (open.delete(message.id)) yield message;
 }
 
-/** The answer; undefined where a narrow names a channel that the account does not see, or does not exist. */
+/** The response; undefined where a narrow names a channel that does not exist, or that the account does not see. */
 export async function unlessClosed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -96,12 +96,12 @@ export async function unlessClosed<T>(answer: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Requests of one run: what a server allows in a minute. */
+/** The most requests of one run: a server allows so many in a minute. */
 const mostRequests = 200;
 
 export type PrivateSearch = ReturnType<typeof privateSearch>;
 
-/** Finds what was moved into private channels with shared history; one for a run (docs/apis.md, Private channels). */
+/** Finds messages moved to private channels with shared history; one for each run (docs/apis.md, Private channels). */
 export function privateSearch(chat: ChatApi) {
   let known: Promise<readonly number[]> | undefined;
   let left = mostRequests;
@@ -114,7 +114,7 @@ export function privateSearch(chat: ChatApi) {
   const channels = (): Promise<readonly number[]> => (known ??= list());
   return {
     channels,
-    /** `take` gets what is found. Returns in how many channels the other ids were not looked for. */
+    /** Calls `take` with what it finds. Returns how many channels were not searched for the other ids. */
     async find(form: MessageQuery, ids: readonly number[], take: (message: RawMessage) => void): Promise<number> {
       const open = new Set(ids);
       const all = open.size > 0 ? await channels() : [];

@@ -5,10 +5,10 @@ import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
 import type { TimeSpan } from '../../schema/selection.ts';
 
-/** Two processes of a server may stamp messages out of order: so much more is searched at both ends. */
+/** Two processes of a server may stamp messages out of order, so this much more is searched at both ends. */
 const disorder: Milliseconds = 60_000;
 
-/** Ascending. The first id is found by bisection: a date as the anchor needs level 445 (docs/apis.md, Paging). */
+/** Yields ascending pages from an id found by bisection: a date as anchor needs level 445 (docs/apis.md, Paging). */
 export async function* messagesByTime(
   chat: MessageSource,
   query: MessageQuery,
@@ -32,7 +32,7 @@ export async function* messagesByTime(
   span();
 }
 
-/** What of a walk upward lies in a span of time, and where the span has ended. */
+/** Tests of a walk upward: whether a message is in a span of time, and whether the span has ended. */
 export function within({ since = -Infinity, until = Infinity }: TimeSpan) {
   return {
     isWanted: (message: RawMessage) => since <= timeOf(message) && timeOf(message) < until,
@@ -41,10 +41,10 @@ export function within({ since = -Infinity, until = Infinity }: TimeSpan) {
 }
 
 /**
- * Where a moment lies among the message ids: no message of it or later is below `below`; `above` is one, and at most a
- * page of ids further; neither where every message is older. `limited`: an empty page where the plan hides older ones.
- * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
- * @throws Failure unavailable for an empty answer that does not say that it was the last
+ * Finds a time among the message ids: every message since then has an id of at least `below`; `above` is one of them,
+ * at most a page of ids further; both are undefined where every message is older. `limited`: an empty page where the
+ * plan hides older ones. It takes at most 25 requests: the ends of what the narrow selects, then halves of the ids
+ * between them (31 bits) down to a page. @throws Failure unavailable for an empty response without its flag
  */
 async function placeOf(chat: MessageSource, query: MessageQuery, of: () => Milliseconds) {
   const pageAt = (anchor: string): Promise<MessagePage> =>

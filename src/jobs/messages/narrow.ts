@@ -5,9 +5,9 @@ import { operatorNamed, readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm, notNegatable, peopleTerms, type NarrowTerm } from '../../schema/narrow.ts';
 
 export interface AccountFacts {
-  /** The site of which whole URLs have to be. */
+  /** The site that complete URLs have to be on. */
   readonly site?: string | undefined;
-  /** Whom the words of one value mean, in their order: `me`, and the names of users. */
+  /** The users that the words of one value mean, in their order: `me` and names are looked up. */
   meant(users: readonly string[]): readonly (string | number)[];
 }
 
@@ -33,22 +33,22 @@ export function narrowOf(
   if (json === undefined) return all;
   if (all.length > 0)
     throw usage('--narrow excludes the options that are parts of a narrow', 'Write everything into the JSON.');
-  // What its terms may be the server knows (docs/apis.md, Narrow operators).
+  // The server checks the terms (docs/apis.md, Narrow operators).
   if (Array.isArray(json)) return json;
   throw usage('--narrow: not a JSON array');
 }
 
-/** Operators of users, by how they are typed. */
+/** The operators that name users, in each of their spellings. */
 const peopleTerm = /^(?:sender|mentions|dm[-_]including|dm)$/;
 
-/** @throws Failure usage where one of them is empty */
+/** The users that a text names. @throws Failure usage where one of them is empty */
 function usersIn(operator: string, text: string): string[] {
   const users = operator.startsWith('dm') ? text.split(',').map((user) => user.trim()) : [text];
   if (users.includes('')) throw usage(`${operator}: '${text}' lacks a user`);
   return users;
 }
 
-/** A link is pasted as a channel: that of a topic is two terms. */
+/** The terms of an operator; a link to a topic, which may be pasted as a channel, gives two terms. */
 function termsOf(operator: string, text: string, facts: AccountFacts): readonly NarrowTerm[] {
   const link = operator === 'channel' ? readLink(text, facts.site) : undefined;
   if (link) return link.terms.flatMap((term) => withIds(term, facts));
@@ -57,7 +57,7 @@ function termsOf(operator: string, text: string, facts: AccountFacts): readonly 
   return peopleTerms(operator, facts.meant(users));
 }
 
-/** A term of a link, which names users as options do. */
+/** A term of a link, with its users looked up as those of options. */
 function withIds({ operator, operand, ...negated }: NarrowTerm, facts: AccountFacts): readonly NarrowTerm[] {
   if (!peopleTerm.test(operator)) return [{ operator, operand, ...negated }];
   return termsOf(operator, String(operand), facts).map((term) => ({ ...term, ...negated }));

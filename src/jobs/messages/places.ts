@@ -10,8 +10,8 @@ import { channelsIn, operandsIn } from '../../schema/selection.ts';
 const waits: readonly Milliseconds[] = [2000, 7000];
 
 /**
- * The same API, each page of which has messages of the requested place alone (docs/apis.md, Messages of another place).
- * @throws Failure unavailable where the server returns others three times, or says that it ignored what selects
+ * The same API, but each page has messages of the requested place only (docs/apis.md, Messages of another place).
+ * @throws Failure unavailable where the server returns others three times, or says that it ignored the selection
  */
 export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
   const messages = async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage> => {
@@ -50,10 +50,10 @@ function strayed(message: RawMessage): Failure {
   });
 }
 
-/** The warning of every command that reads pages of two views. */
+/** The warning of every command for which the plan hid messages between two pages. */
 export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
 
-/** The page, unless its server says that it ignored what selects. @throws Failure unavailable */
+/** Returns the page, unless the server says that it ignored the selection. @throws Failure unavailable */
 export function refuseIgnored(page: MessagePage): MessagePage {
   const names = ['narrow', 'message_ids'].filter((name) => page.ignored.includes(name));
   if (names.length > 0) throw untrusted(`the server ignored ${names.join(' and ')}`);
@@ -67,7 +67,7 @@ export function untrusted(message: string): Failure {
   });
 }
 
-/** Whether messages are in the place of their query; `with` moves the place that the other terms name. */
+/** The test for messages in the place of their query; `with` moves that place, so that every message passes. */
 function placeTest({ narrow = [], allow_empty_topic_name }: MessageQuery): (message: RawMessage) => boolean {
   if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return () => true;
   const isOfChannel = (message: RawMessage, channel: number | string): boolean => {

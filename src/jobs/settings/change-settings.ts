@@ -8,8 +8,8 @@ import { identitySettings, levelRules, unifiedSettingsLevel } from '../../schema
 type SettingRow = ReturnType<typeof rowOf>;
 
 /**
- * One request; before it a new password and a new address, each in a request of its own: these must not be sent twice
- * (docs/apis.md, Settings). @throws Failure rejected where the server ignored something; incomplete where a later
+ * Sends one request, and before it a new password and a new address in requests of their own, which must not be sent
+ * twice (docs/apis.md, Settings). @throws Failure rejected where the server ignored something; incomplete where a later
  * request failed; unknown for an unconfirmed password or e-mail
  */
 export async function* changeSettings(
@@ -61,7 +61,7 @@ function rowOf({ name, field, value }: Assignment, was: 'ignored' | 'taken') {
   };
 }
 
-/** The failure of a request with what was done before it and what was not sent after it. */
+/** Adds to a failure the settings that were set before it, and those that were not sent after it. */
 function explain(cause: unknown, done: readonly SettingRow[], left: readonly (readonly Assignment[])[]): unknown {
   if (!(cause instanceof Failure) || cause.isInterruption) return cause;
   const isPart = done.length > 0 && cause.kind !== 'unknown';
@@ -74,7 +74,7 @@ function explain(cause: unknown, done: readonly SettingRow[], left: readonly (re
     names.length === 0 ? [] : [`; ${what}: ${names.join(', ')}`],
   );
   const [address] = left[0]?.flatMap(({ name, value }) => (name === 'email' ? [String(value)] : [])) ?? [];
-  // Where a person sees whether an address or a password was changed.
+  // The advice says how to find out whether an address or a password was changed.
   const look =
     address === undefined
       ? 'Sign in with the new password before you repeat it: if that works, the change was made.'
@@ -108,7 +108,7 @@ function reasonFor(name: string, level: number | undefined): string {
   return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';
 }
 
-/** Asks for the level only where it changes what is sent. @throws Failure rejected where it does not take a setting */
+/** Adapts values to the level, which is requested only if it matters. @throws Failure rejected for a missing setting */
 async function fitToLevel(
   chat: ChatApi,
   values: readonly Assignment[],

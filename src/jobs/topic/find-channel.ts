@@ -1,4 +1,4 @@
-// Channels and topics by what a person types, and the names that come near where there is none.
+// Finds channels and topics by what a person types, and similar names where there is none.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward, onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
@@ -11,7 +11,7 @@ import { nearNames } from '../../schema/nearest.ts';
 import { inChannel, unlessClosed } from '../messages/messages-by-ids.ts';
 import { channelsIn } from '../../schema/selection.ts';
 
-/** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
+/** A channel, with its name in the server's spelling; without a name where the account sees no message of it. */
 export interface Channel {
   readonly stream_id: number;
   readonly name?: string | undefined;
@@ -21,21 +21,21 @@ export interface Topic {
   readonly channel: Channel;
   /** As typed: the server compares it without regard to case. */
   readonly topic_name: string;
-  /** Its name in sentences: with its channel in a run over a file, whose topics may be of several. */
+  /** The name in sentences; with the channel in a run over a file, whose topics may be in several channels. */
   readonly label: string;
 }
 
-/** The same for two topics that are one for the server. */
+/** A key that is the same for two spellings which the server takes for one topic. */
 export function topicKey(stream_id: number, topic_name: string): string {
   return `${stream_id} ${foldTopic(topic_name)}`;
 }
 
-/** A topic among those of several channels. */
+/** Names a topic together with its channel. */
 export function labelOf({ channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>): string {
   return `#${channel.name ?? channel.stream_id} > ${topic_name}`;
 }
 
-/** The line that lists the topics of a channel. */
+/** The command that lists the topics of a channel. */
 export function topicListLine({ stream_id, name = String(stream_id) }: Channel): string {
   const isDoubtful = name !== String(stream_id) && /^\d+$|:/.test(name);
   return commandLine('topic list', [isDoubtful ? `name:${name}` : name]);
@@ -50,7 +50,7 @@ export async function findChannel(chat: ChatApi, text: string): Promise<Channel>
   const wanted = readName(text);
   const channel = await channelFor(chat, wanted);
   if (!channel) throw await noChannel(chat, wanted);
-  // Digits alone can be meant as a name.
+  // Digits without `id:` may also be the name of a channel.
   const named = wanted === Number(text) ? await channelFor(chat, text) : undefined;
   if (!named || named.stream_id === channel.stream_id) return channel;
   const name = channel.name === undefined ? '' : `'${channel.name}' `;
@@ -61,7 +61,7 @@ export async function findChannel(chat: ChatApi, text: string): Promise<Channel>
 }
 
 /**
- * By its newest message, or the list of channels; undefined where the server does not know it.
+ * Finds a channel by its newest message or in the list of channels; undefined where the server does not know it.
  * @throws Failure not_found where the account sees nothing of it, or not its id; unavailable
  */
 async function channelFor(chat: ChatApi, operand: number | string): Promise<Channel | undefined> {
@@ -89,7 +89,7 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
   return typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
 }
 
-/** Explains an empty result, which an error here does not change. @throws Failure not_found for a hidden channel */
+/** Explains an empty result; other errors here are ignored. @throws Failure not_found for a hidden channel */
 export async function refuseHiddenChannels(chat: ChatApi, narrow: readonly unknown[]): Promise<void> {
   try {
     for (const operand of channelsIn(narrow)) await channelFor(chat, operand);
@@ -98,7 +98,7 @@ export async function refuseHiddenChannels(chat: ChatApi, narrow: readonly unkno
   }
 }
 
-/** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */
+/** The visible channels in the order of their ids, without `left`. @throws Failure rejected; not_found for these */
 export async function everyChannel(chat: ChatApi, left: readonly string[]): Promise<Channel[]> {
   const rows = await chat.channels();
   if (!rows) throw new Failure('rejected', 'this server does not list channels', { hint: 'Name one channel.' });
@@ -111,7 +111,7 @@ export async function everyChannel(chat: ChatApi, left: readonly string[]): Prom
     .sort((one, other) => one.stream_id - other.stream_id);
 }
 
-/** The failure of an unknown channel: it says that digits name one, or the names that come near. */
+/** The failure for an unknown channel: it says that digits are a name, or lists similar names. */
 export async function noChannel(chat: ChatApi, wanted: number | string): Promise<Failure> {
   const channels = (await ifAnswered(chat.channels())) ?? [];
   if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
@@ -123,7 +123,7 @@ export async function noChannel(chat: ChatApi, wanted: number | string): Promise
   return new Failure('not_found', `no channel '${wanted}'${near}`, { hint });
 }
 
-/** Of rows those whose name comes near, each with what to type: `; general is id:1`. */
+/** Lists rows with similar names, each with what to type: `; general is id:1`. */
 export function nearRows<R extends JsonObject>(
   rows: readonly R[],
   field: keyof R & string,
@@ -143,7 +143,7 @@ export async function topicNamesIn(chat: ChatApi, { stream_id }: Channel): Promi
 
 /** A topic by its messages: their ids, ascending, and UTC seconds. */
 export interface ListedTopic {
-  /** In the spelling of its newest message. */
+  /** The name as the newest message spells it. */
   readonly topic_name: string;
   readonly ids: number[];
   readonly first_timestamp: number;
@@ -158,7 +158,7 @@ export async function listTopics(chat: ChatApi, channel: Channel) {
   const topics = new Map<string, ListedTopic>();
   let [isLimited, isChanged] = [false, false];
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
-  // Nothing of them is kept: requests count, since the server limits them.
+  // The pages are large, since the server limits requests, and nothing of the pages but ids is kept.
   for await (const page of forward(chat, query, { anchor: 'oldest', page: maxMessages })) {
     isLimited ||= page.history_limited;
     isChanged ||= page.view_changed === true;

@@ -1,4 +1,4 @@
-// Topics that no purge deletes, and whether a run may begin beside them.
+// Holds: topics that no purge deletes, and the checks of holds before a run begins.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { editDistance } from '../../schema/nearest.ts';
@@ -7,19 +7,19 @@ import { findMessages } from '../messages/messages-by-ids.ts';
 import { labelOf, topicNamesIn, type Channel, type Topic } from './find-channel.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
-/** A topic that no purge deletes: by its name, and by its messages, which it shows under another name too. */
+/** A topic that no purge deletes. It is known by its name, and by its messages also under another name. */
 export interface TopicHold {
   /** File and line, for messages to a person. */
   readonly where: string;
   /** The channel of the row; a row without one is of every channel. */
   readonly stream_id?: number | undefined;
   readonly channel?: string | undefined;
-  /** The name, in each way in which its line can be read. */
+  /** The name in each reading of its line. */
   readonly names: readonly string[];
   readonly ids: readonly number[];
 }
 
-/** A hold of a channel that the server does not list is one of every channel: channels are renamed. */
+/** A hold whose channel the server does not list holds in every channel: the channel may have been renamed. */
 export async function inKnownChannels(chat: ChatApi, holds: readonly TopicHold[]) {
   const listed = holds.some(({ channel }) => channel !== undefined) ? await chat.channels() : undefined;
   return holds.map(({ channel, ...hold }) => {
@@ -28,7 +28,7 @@ export async function inKnownChannels(chat: ChatApi, holds: readonly TopicHold[]
   });
 }
 
-/** The first hold of a topic, by its name in any case, with or without the mark of resolved, or by its messages. */
+/** The first hold of a topic: by its name in any case, with or without the mark of resolved, or by a message. */
 export function holdOf(
   holds: readonly TopicHold[],
   { channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>,
@@ -51,8 +51,8 @@ function isOf({ stream_id, channel }: TopicHold, { stream_id: id, name }: Channe
 }
 
 /**
- * Warns of each line by name alone that no topic fits in the channels of the run. @throws Failure rejected for one that
- * names a channel of the run, and where a topic that would be deleted has a near name
+ * Warns of each hold without ids that fits no topic in the channels of the run. @throws Failure rejected for one that
+ * names a channel of the run, and where a topic that would be deleted has a similar name
  */
 export async function refuseUnfitting(
   chat: ChatApi,
@@ -77,7 +77,7 @@ export async function refuseUnfitting(
       throw new Failure('rejected', `${missing} in the channel ${own[0]?.name ?? stream_id}: nothing was deleted`, {
         hint,
       });
-    // A row of channel and topic without a header is one name, and so is one with a remark behind it.
+    // Without a header, a row of channel and topic was read as one name; so was a name with a remark behind it.
     const written = names.flatMap((name) => [name, name.replace(/^.*[,;:>]/, ''), name.replace(/[#(].*/, '')]);
     const near = ofRun.find(({ topic_name }) => written.some((name) => isNear(name, topic_name)));
     if (near)
@@ -86,7 +86,7 @@ export async function refuseUnfitting(
   }
 }
 
-/** Whether two names differ only by blanks, quotes, the form of their letters, or one or two letters. */
+/** True if two names differ only by blanks, quotes, the form of their letters, or one or two letters. */
 function isNear(one: string, other: string): boolean {
   const [a, b] = [lettersOf(one), lettersOf(other)];
   const longest = Math.max(a.length, b.length);
@@ -105,8 +105,8 @@ export interface TopicRefusal {
 }
 
 /**
- * The surveyed topics of which nothing may be deleted: held ones, and those in a channel of which a hold names messages
- * that are found in no channel, so that nobody can tell which topic shows them.
+ * The surveyed topics of which nothing may be deleted: held ones, and all in the channel of a hold whose messages are
+ * found in no channel, since nobody can tell which topic shows them.
  */
 export async function refusalsOf(
   chat: ChatApi,
@@ -142,7 +142,7 @@ function lostHold({ where, ids }: TopicHold): Failure {
   });
 }
 
-/** Ids of one hold that are requested: one that is found is enough. */
+/** The most ids of one hold that are requested: one that is found is enough. */
 const mostAsked = 100;
 
 async function isFound(chat: ChatApi, { ids }: TopicHold, channels: readonly Channel[]): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Users by what a person types, and the refusal of a narrow whose user or channel the server does not know.
+// Finds users by what a person types, and explains the refusal of a narrow with an unknown user or channel.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -6,10 +6,10 @@ import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { nearRows, noChannel } from './find-channel.ts';
 
-/** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
+/** Adds similar names to the failure for an unknown user or channel of a narrow, which takes one more request. */
 export async function withNearNames(cause: unknown, narrow: readonly unknown[], chat: ChatApi): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
-  // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
+  // Only the channel or the user may be unknown; any other refusal is about the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
   const isNamed = named === 'user' ? /^(?:sender|mentions|dm(?:-including)?)$/ : /^channel$/;
   const term = narrow
@@ -24,19 +24,19 @@ export async function withNearNames(cause: unknown, narrow: readonly unknown[], 
   return cause.as(cause.kind, `no user '${text}'${near}`, near === '' ? {} : { hint: undefined });
 }
 
-/** Organizations may hide addresses: what is before the @ of one is compared with names. */
+/** Compares names with the part of an address before the @, since organizations may hide addresses. */
 function nearUsers(users: readonly JsonObject[], wanted: string, before: string): string {
   return nearRows(users, 'full_name', wanted.replace(/@.*$/, ''), ({ user_id }) => before + String(user_id));
 }
 
-/** One of several users of a conversation whom the server does not list: the others are sent as ids. */
+/** The failure for a user of a conversation whom the server does not list, while others of it are sent as ids. */
 export function unlistedUser(wanted: string, users: readonly JsonObject[]): Failure {
   return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '')}`, {
     hint: 'If one user of a conversation is given as an id or a name, all are sent as ids: give all as ids, or all as addresses.',
   });
 }
 
-/** Ids of users that are typed as names or addresses, each said. @throws Failure usage where several have the name */
+/** Ids of users typed as names or addresses, and a note for each. @throws Failure usage where several have the name */
 export function idsOf(
   typed: readonly string[],
   users: readonly JsonObject[],
@@ -52,11 +52,11 @@ export function idsOf(
   return ids;
 }
 
-/** The user of that whole name or address. @throws Failure usage where several have it */
+/** The user with exactly that name or address. @throws Failure usage where several have it */
 function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
   const names = wanted.includes('@') ? ['delivery_email', 'email'] : ['full_name'];
   const alike = users.filter((user) => names.some((name) => isSameName(String(user[name]), wanted)));
-  // A user may be listed under each name that he had.
+  // A user may be listed several times, under each name so far.
   const found = [...new Map(alike.map((user) => [user['user_id'], user])).values()];
   const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
   if (found.length > 1) throw usage(`'${wanted}' is the name of several users${listed}`, 'Give the id of one.');

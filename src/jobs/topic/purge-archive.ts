@@ -1,5 +1,5 @@
-// The archive of a purge, in a folder of its own: what a look showed is in it, and read back, before a call deletes it.
-// In its purge.ndjson the same command continues an interrupted purge.
+// The archive of a purge, in a folder of its own. What a look showed is archived and read back before a call deletes
+// it. By its purge.ndjson the same command continues an interrupted purge.
 import { resolve } from 'node:path';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
@@ -31,16 +31,16 @@ export interface PurgeRun extends WorkMessages {
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   archive(folder: string): Promise<OpenArchive>;
-  /** The line that continues the purge. */
+  /** The command that continues the purge. */
   again(): string;
   now(): Milliseconds;
   elapsed(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;
 }
 
-/** A failure of it ends the purge: unavailable of a page or the disk, incomplete where it is damaged. */
+/** Any failure here ends the purge: unavailable for a page or the disk, incomplete where the archive is damaged. */
 export class PurgeArchive {
-  /** Absolute, since whoever reads the history is in another folder. */
+  /** The absolute path, since whoever reads the history is in another folder. */
   readonly folder: string;
   readonly #run: PurgeRun;
   readonly #survey: TopicSurvey;
@@ -75,7 +75,7 @@ export class PurgeArchive {
     }
   }
 
-  /** The knowledge of earlier runs; messages that they archived, and that no look of theirs showed, are expected. */
+  /** The state after earlier runs. Messages that they archived, and that no look of theirs showed, count as present. */
   known(): PurgeState {
     if (this.#purge.stage !== 'begun') return nothingKnown;
     const known = this.#purge.steps.reduce(after, nothingKnown);
@@ -83,12 +83,12 @@ export class PurgeArchive {
     return after(known, { survey: ids.filter((id) => !known.messages.has(id)) });
   }
 
-  /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
+  /** True if this version of a message is not archived yet: the message is new, or was edited since. */
   lacks(message: RawMessage): boolean {
     return versionOf(message.parse()) !== this.#versions.get(message.id);
   }
 
-  /** Those messages of the topic, ascending, that it lacks. */
+  /** Archives those of the ascending messages that it lacks. */
   async add(messages: readonly RawMessage[]): Promise<void> {
     const lacking = messages.filter((message) => this.lacks(message));
     if (lacking.length === 0) return;
@@ -97,10 +97,10 @@ export class PurgeArchive {
     for (const some of [lacking.filter(isHeld), lacking.filter((message) => !isHeld(message))])
       for (let at = 0; at < some.length; at += pageSize) {
         const page = some.slice(at, at + pageSize);
-        // The looks fetch the source form.
+        // The page is in the source form, which looks fetch.
         const forms = await formsOf(this.#run.chat, topicSelection(this.#survey), page, ['source', 'rendered']);
         const { source = [], rendered = [] } = forms;
-        // One that is gone meanwhile is in no form; of an edit there is the source that the look showed.
+        // A message that is gone meanwhile is in no form; for an edited one the source that the look showed is kept.
         const last = new Map([...page, ...source].map((message) => [message.id, message]));
         if (page.every(isHeld)) await this.#recordEdited([...rendered, ...last.values()]);
         else if (source.length > 0) await this.#checkPart(await this.#archive.add(forms));
@@ -109,18 +109,18 @@ export class PurgeArchive {
     await this.#keepFiles();
   }
 
-  /** Before each call. @throws Failure incomplete where the archive does not lie where it was, as it was written */
+  /** Checks before each call. @throws Failure incomplete where a file of the archive was moved or changed */
   async confirm(): Promise<void> {
     const missing = await this.#archive.missing();
     if (missing !== undefined) throw takenAway(this.folder, missing, 'nothing more is deleted');
   }
 
-  /** Each look before its call, and each call before it is sent and after its response. */
+  /** Records each look before its call, and each call before it is sent and after its response. */
   async record(step: PurgeStep): Promise<void> {
     await this.#archive.recordPurge(step);
   }
 
-  /** The purge is over, and the archive was closed: a later one of the same name begins another archive. */
+  /** Records that the purge is over, in the closed archive: a later purge of the topic begins another archive. */
   async finish({ deleted, unseen }: StateCounts): Promise<void> {
     const archive = await this.#run.archive(this.folder);
     try {
@@ -173,7 +173,7 @@ export class PurgeArchive {
     if (ids.length > 0) say(`topic '${label}' is archived and verified; ${reading}`);
   }
 
-  /** The source last. */
+  /** Records edited messages, the source form of each last. */
   async #recordEdited(messages: readonly RawMessage[]): Promise<void> {
     const edited = { change: 'edited', seen: this.#time() } as const;
     await this.#archive.record(messages.map((message) => ({ id: message.id, ...edited, message: message.parse() })));
@@ -213,10 +213,10 @@ async function readWhole(folder: string): Promise<Archive> {
   return archive;
 }
 
-/** All that people can change of a message, but for its place, which a purge asks for, and the reader's own flags. */
+/** The fields of a message that people can change, but for its place, which selects it, and the reader's own flags. */
 const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
 
-/** Tells the versions of a message's source apart; two edits of one second have one time. */
+/** A hash that differs between the versions of a message's source; two edits of one second have the same time. */
 function versionOf(message: JsonObject): string {
   return hashOf(Buffer.from(writeJson(versionParts.map((name) => message[name]))));
 }

@@ -1,4 +1,4 @@
-// What is said of a purge: what it would delete, how it failed, what is left, and what its archive may lack.
+// The messages of a purge: what it would delete, how it failed, what is left, and what its archive may lack.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -13,9 +13,9 @@ export interface PurgeOutcome {
   readonly total: number;
   /** Messages that came into the topic during this run. */
   readonly arrived: number;
-  /** Messages that calls deleted which the look right before had not reached. */
+  /** Messages that calls deleted, although the look right before had not reached them. */
   readonly deeper: number;
-  /** Whether nobody looked after the last call: more may be deleted. */
+  /** True if no look followed the last call: more may be deleted. */
   readonly isLeast: boolean;
 }
 
@@ -60,7 +60,7 @@ function describeTopic(survey: TopicSurvey): string {
   return parts.join('');
 }
 
-/** A failure in the middle says how many messages were left when the topic was last seen. */
+/** Adds to a failure in the middle how many messages were left when the topic was last seen. */
 export function inPart(
   cause: Failure,
   { ids, label }: TopicSurvey,
@@ -75,12 +75,12 @@ export function inPart(
   if (cause.kind === 'unavailable' || cause.kind === 'config')
     return cause.as('incomplete', message, { hint, retryable: true });
   if (cause.kind === 'auth' || isAccepted(cause)) return cause.as(cause.kind, message);
-  // A refused check is no refused deletion.
+  // After a deletion, a check that is refused makes the purge incomplete, and not rejected.
   const isCheck = (cause.kind === 'rejected' || cause.kind === 'not_found') && left < ids.length;
   return isCheck ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
 }
 
-/** Whether the server said that it deletes, though it ignored a part of the request. */
+/** True if the server said that it deletes, although it ignored a part of the request. */
 export function isAccepted({ details: { http } }: Failure): boolean {
   return http?.status !== undefined && http.status < 300;
 }
@@ -90,7 +90,7 @@ export function deletable({ present, deleted, unseen }: StateCounts): number {
   return present + deleted + unseen;
 }
 
-/** `left`: messages of the start, once a call was sent. @throws Failure for more messages than may be deleted */
+/** `left`: original messages that are left, once a call was sent. @throws Failure for more than may be deleted */
 export function refuseMore({ label }: TopicSurvey, counts: StateCounts, most: number, left: number | undefined): void {
   if (deletable(counts) <= most) return;
   const gone = counts.deleted + counts.unseen;
@@ -100,7 +100,7 @@ export function refuseMore({ label }: TopicSurvey, counts: StateCounts, most: nu
   throw new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 
-/** `failed`: how the last call ended, if it failed. */
+/** The failure of a purge without progress. `failed`: that of the last call, if it failed. */
 export function stuck({ ids, label }: TopicSurvey, left: number, failed: Failure | undefined): Failure {
   const what = `the server makes no progress; ${left} of ${Math.max(left, ids.length)} messages are left in '${label}'`;
   const details = { hint: 'Run the same command again later: it continues.' };
@@ -108,7 +108,7 @@ export function stuck({ ids, label }: TopicSurvey, left: number, failed: Failure
   return failed.as('incomplete', `${what}: ${failed.message}`, details);
 }
 
-/** The failure of a purge that came to its end; undefined where all is deleted. `places`: where some live on. */
+/** The failure of a purge that ended; undefined where all is deleted. `places`: where some messages still are. */
 export function leftOver(
   { ids, label }: TopicSurvey,
   state: PurgeState,
@@ -151,7 +151,7 @@ function whyUnseen({ call }: PurgeState): string {
   return `${how}; ${left} messages were left before it`;
 }
 
-/** Tells what the archive may lack, if there is one, and what is in no count. */
+/** Warnings of messages that the archive may lack, if there is one, or that are in no count. */
 export function warningsOf({ label, isLimited }: TopicSurvey, { arrived, deeper, counts }: PurgeOutcome): string[] {
   const further = `a delete call went further than the last read, by ${quantity(deeper, 'message')}: what was edited there, or moved in, since the topic was last read as a whole was deleted without being archived`;
   const hidden = `at least ${quantity(counts.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;

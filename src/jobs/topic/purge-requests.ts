@@ -10,10 +10,10 @@ import { findMessages, findsByIds } from '../messages/messages-by-ids.ts';
 import type { Topic } from './find-channel.ts';
 import type { PurgeRun } from './purge-archive.ts';
 
-/** Ends a delete call before it is sent: the look is too old. */
+/** Thrown before a delete call is sent, to end it: its look is too old. */
 export class Unsent extends Error {}
 
-/** So many calls in a row that come too late end the purge. */
+/** This many calls in a row that come too late end the purge. */
 export const maxUnsent = 5;
 
 /**
@@ -56,7 +56,7 @@ export async function callDeleteTopic(
   }
 }
 
-/** Whether the server broke in the call, as where somebody else writes to the messages; a timeout is no such sign. */
+/** True if the call broke on the server, as where somebody else writes to the messages; a timeout does not count. */
 function isBroken({ details: { http, server } }: Failure): boolean {
   return http?.status === 500 && server?.code !== 'REQUEST_TIMEOUT';
 }
@@ -75,7 +75,7 @@ export function isRepeatable({ kind, details: { server, http } }: Failure, level
   return level !== undefined && level < topicLevels.partial;
 }
 
-/** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
+/** Searches for messages that left the topic; below level 300 for a sample with the oldest, which is deleted last. */
 export async function findGone(chat: ChatApi, { channel }: Topic, gone: readonly number[]) {
   const open = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
   const asked = open.size === gone.length ? ('all' as const) : ('sample' as const);
@@ -86,14 +86,14 @@ export async function findGone(chat: ChatApi, { channel }: Topic, gone: readonly
       found.push(message);
     }
   } catch (cause) {
-    // What an earlier request found lives on, whatever becomes of the next one.
+    // Messages that an earlier request found exist, whatever becomes of the next request.
     if (!(cause instanceof Failure) || cause.isInterruption || found.length === 0) throw cause;
     return { found, missing: [], asked: 'sample' as const };
   }
   return { found, missing: [...open], asked };
 }
 
-/** Messages that are asked for one by one where the server does not know `message_ids`. */
+/** How many messages are requested one by one where the server does not know `message_ids`. */
 const sampleSize = 8;
 
 function sampleOf(ids: readonly number[]): number[] {

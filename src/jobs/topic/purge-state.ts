@@ -5,10 +5,10 @@ import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file
 
 export type PurgedState = 'present' | 'deleted' | 'unseen' | 'elsewhere';
 
-/** The recorded steps, and what a run begins with, and finds in other places at its end. */
+/** A recorded step, the survey that a run begins with, or its search in other places at the end. */
 export type FoldedEvent = PurgeStep | { readonly survey: readonly number[] } | TopicSearch;
 
-/** What is in other places of the messages that left the topic. */
+/** The messages that left the topic and were found in other places. */
 interface TopicSearch {
   readonly elsewhere: readonly number[];
   readonly asked: 'all' | 'sample';
@@ -20,15 +20,15 @@ interface LastCall {
   readonly before: ReadonlySet<number>;
   readonly isLooked: boolean;
   readonly isOfEarlierRun: boolean;
-  /** Whether a call before it broke with a 500, and none was answered since. */
+  /** True if an earlier call broke with a 500, and no call was answered since. */
   readonly isAfterBroken: boolean;
-  /** The last one again where it turns out that this one was not sent. */
+  /** The call before, which is the last one again where this one turns out not to be sent. */
   readonly earlier: LastCall | undefined;
   /** Unseen messages that went in calls which failed: the next call that is answered proves them deleted. */
   readonly unproven: ReadonlySet<number>;
-  /** Messages that were left before a call of a killed run, which has no end. */
+  /** How many messages were left before the call of a killed run, which has no end. */
   readonly leftBeforeKilled: number | undefined;
-  /** Calls of this run in a row, this one included once it is looked, in which no message of the start went. */
+  /** Calls of this run in a row that removed no original message; this one counts once a look followed it. */
   readonly withoutProgress: number;
 }
 
@@ -44,7 +44,7 @@ interface LastLook {
 
 export interface PurgeState {
   readonly messages: ReadonlyMap<number, PurgedState>;
-  /** Those that were known when the run began; all others arrived since. */
+  /** The original messages, which were known when the run began; all others arrived since. */
   readonly start: ReadonlySet<number>;
   readonly call: LastCall | undefined;
   readonly look: LastLook | undefined;
@@ -77,10 +77,10 @@ function afterSurvey({ messages: known, call, look }: PurgeState, survey: readon
 function afterLook(state: PurgeState, { from, there, missing }: LookStep): PurgeState {
   const { messages: known, start, call, look } = state;
   const isGone = new Set(missing);
-  // The server deletes the newest first: what is older than a message that stayed went in another way.
+  // The server deletes the newest first: a message that is older than one that stayed went in another way.
   const stays = (id: number): boolean => known.get(id) === 'present' && !isGone.has(id);
   const stayed = call ? ([...call.before].findLast(stays) ?? -Infinity) : Infinity;
-  // Where a call failed, the server may go on with it.
+  // The server may still be working on a call that failed.
   const isOpen = call !== undefined && (!call.isLooked || (isFailed(call.end) && !call.isOfEarlierRun));
   const inCall = isOpen ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
   const seen = changed(known, [missing, 'unseen'], [there, 'present']);
@@ -135,7 +135,7 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
   };
 }
 
-/** Of a sample, one that was not deleted says that nobody knows about the others. */
+/** If a message of a sample was not deleted, nobody knows about the messages outside the sample. */
 function afterSearch(state: PurgeState, { elsewhere, asked }: TopicSearch): PurgeState {
   const gone = goneIn(state);
   const shown = new Set(elsewhere);
@@ -161,7 +161,7 @@ function changed(
   return next;
 }
 
-/** The step after a look; `isLimited`: the plan hides messages, and nobody sees how many are left. */
+/** Decides the step after a look; `isLimited`: the plan hides messages, and nobody sees how many are left. */
 export function nextStep(
   state: PurgeState,
   { isLimited }: { readonly isLimited: boolean },
@@ -176,13 +176,13 @@ export function nextStep(
   return call.withoutProgress < (isAmongHidden ? mostHiddenRounds : mostRounds) ? 'call' : 'give up';
 }
 
-/** Rounds in which no message of the start went, after which the purge gives up. */
+/** The purge gives up after this many rounds that removed no original message. */
 const mostRounds = 2;
 const mostHiddenRounds = 50;
 
 /**
- * The step of a look that read these, ascending: all messages of the topic, or those with an id of at least `from`. The
- * first look of a run names all, since no survey is recorded.
+ * The step to record for a look that read these ids, ascending: all of the topic, or those of at least `from`. The
+ * first look of a run names all messages, since no survey is recorded.
  */
 export function lookStep(state: PurgeState, time: string, from: number | null, ids: readonly number[]): LookStep {
   const shown = new Set(ids);
@@ -195,7 +195,7 @@ export function lookStep(state: PurgeState, time: string, from: number | null, i
 /** The newest messages that a look before a call reads at least (docs/apis.md, Looks). */
 const leastNewest = 5000;
 
-/** Whether these, the newest messages of a topic, ascending, are enough for the look before the next call. */
+/** True if these newest messages of a topic, ascending, are enough for the look before the next call. */
 export function isEnough(state: PurgeState, ids: readonly number[]): boolean {
   const { look } = state;
   const lowest = ids[0] ?? Infinity;
@@ -204,7 +204,7 @@ export function isEnough(state: PurgeState, ids: readonly number[]): boolean {
   const gone = present.length - total;
   if (!look || look.isOfEarlierRun || gone <= 0 || 2 * total <= look.wholeSize) return false;
   if (ids.length < Math.max(leastNewest, 3 * Math.max(gone, look.mostGone))) return false;
-  // Where none is left that the last look read, the call may have gone deeper.
+  // If none of the messages that the last look read is left, the call may have gone deeper.
   return look.from === -Infinity || ids.some((id) => id >= look.from && state.messages.get(id) === 'present');
 }
 
@@ -218,7 +218,7 @@ export function countsOf({ messages }: Pick<PurgeState, 'messages'>): StateCount
 
 export type PurgeStatus = 'deleted' | 'incomplete' | 'unseen';
 
-/** What became of all messages together: the worst of them decides. */
+/** The status of the purge: the worst state of a message decides. */
 export function statusOf({ present, elsewhere, unseen }: StateCounts): PurgeStatus {
   if (present + elsewhere > 0) return 'incomplete';
   return unseen > 0 ? 'unseen' : 'deleted';

@@ -15,20 +15,20 @@ import { askOnce, callDeleteTopic, expiryOf, findGone, isRepeatable, maxUnsent, 
 import * as fold from './purge-state.ts';
 import { hiddenMessages, timeOf, topicPages, type TopicSurvey } from './survey-topics.ts';
 
-/** What a read of the topic showed, its messages ascending, and the state before it. */
+/** The result of reading the topic, with its messages ascending, and the state before. */
 interface TopicLook {
   readonly ids: readonly number[];
   readonly last_timestamp: number | null;
   /** Messages of which the archive lacks the version that was seen. */
   readonly unkept: readonly RawMessage[];
   readonly pages: number;
-  /** No call is sent later. */
+  /** No call is sent after this time. */
   readonly freshUntil: Milliseconds;
   readonly step: LookStep;
   readonly before: fold.PurgeState;
 }
 
-/** Times that what has come during the archiving is looked for. */
+/** How often the messages are fetched that arrived during the archiving. */
 const maxCatchUps = 3;
 
 export class TopicPurge {
@@ -41,7 +41,7 @@ export class TopicPurge {
   archive: PurgeArchive | undefined;
   /** Messages that left the topic and were found nowhere so far. */
   missing: readonly number[] = [];
-  /** Whether the server may go on with a call that has no response. */
+  /** True if the server may still be working on a call that has no response. */
   #isServerAtWork = false;
   /** How many looks in a row were too old for their call. */
   #unsent = 0;
@@ -65,7 +65,7 @@ export class TopicPurge {
     return { status, counts, total: messages.size, arrived: messages.size - start.size, deeper, isLeast };
   }
 
-  /** Archives the messages, in full before the first call, or what an interrupted purge lacks of them. */
+  /** Archives all messages before the first call, or those that an interrupted purge lacks. */
   async begin(): Promise<void> {
     if (this.#run.place.root === undefined) return;
     const progress = this.#run.progress('archived', this.survey.ids.length);
@@ -87,7 +87,7 @@ export class TopicPurge {
       await this.archive?.confirm();
       await this.archive?.close();
     } catch (cause) {
-      // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
+      // Messages that were moved meanwhile are not deleted; a server that does not respond is not asked for them.
       const isAnswering =
         cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
       if (isAnswering && !this.#run.signal.aborted) await this.#findElsewhere().catch(() => undefined);
@@ -102,14 +102,14 @@ export class TopicPurge {
     return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
   }
 
-  /** What a failure, of the purge or of its run, means for the topic. */
+  /** Adds to a failure, of the purge or of its run, what it means for the topic. */
   failedBy(cause: unknown): unknown {
     if (!(cause instanceof Failure) || !this.#ownCall()) return cause;
     const left = { left: fold.leftIn(this.#state), isServerAtWork: this.#isServerAtWork };
     return inPart(cause, this.survey, left, this.#run.again());
   }
 
-  /** Takes messages that another place shows. */
+  /** Notes messages that were found in another place. */
   found(messages: readonly RawMessage[], asked: 'all' | 'sample' = 'all'): void {
     this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), asked });
     const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
@@ -186,7 +186,7 @@ export class TopicPurge {
     return { ids, last_timestamp, unkept, pages: pages.length, freshUntil, step, before };
   }
 
-  /** Of a look that no call follows: what came into the topic is no part of the purge. */
+  /** Records a look that no call follows, without new messages, which are no part of the purge. */
   async #recordLast(look: TopicLook | Promise<TopicLook>): Promise<void> {
     const { step } = await look;
     await this.archive?.record({ ...step, there: [] });
@@ -220,7 +220,7 @@ export class TopicPurge {
     refuseNewer({ ...this.survey, last_timestamp }, this.#run.before);
   }
 
-  /** How the call ended. @throws Failure as callDeleteTopic */
+  /** Sends a call and returns how it ended. @throws Failure as callDeleteTopic */
   async #call({ freshUntil }: TopicLook): ReturnType<typeof callDeleteTopic> {
     const isAsked = (): boolean => this.#ownCall()?.end === 'asked';
     const before = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// The purges of a run: one topic after the other, each told to the history, and after the last one a search in private
-// channels for all.
+// The purges of a run, one topic after the other. Each is recorded in the history; after the last one, private channels
+// are searched for the missing messages of all.
 import { notePlanned } from '../../api/http/call.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
@@ -17,11 +17,11 @@ export interface TopicsRun extends PurgeRun {
   record(event: HistoryEvent): Promise<unknown>;
   /** Topics of which nothing may be deleted. */
   readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
-  /** Whether each topic was typed by its name: then a refusal of a held one is a failure. */
+  /** True if each topic was typed by its name: then a refusal of a held one is a failure. */
   readonly isTyped: boolean;
   /** Infinity for any number; messages that earlier runs deleted count. */
   readonly maxMessages: number;
-  /** Whether a purge may end with messages of which nobody can tell whether they were deleted. */
+  /** True if a purge may end with messages of which nobody can tell whether they were deleted. */
   readonly missing_ok: boolean;
 }
 
@@ -30,7 +30,7 @@ export class TopicPurges {
   readonly #surveys: readonly TopicSurvey[];
   readonly #search: ReturnType<typeof privateSearch>;
   readonly #purges = new Map<TopicSurvey, TopicPurge>();
-  /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
+  /** Purges that ended well so far; private channels were not yet searched for their missing messages. */
   readonly #ended: TopicPurge[] = [];
   /** Messages of all topics that may be deleted, those that earlier runs of open purges deleted included. */
   #total = 0;
@@ -52,7 +52,7 @@ export class TopicPurges {
     try {
       yield* each(this.#surveys, labelOf, (survey) => this.#rowFor(survey, mode), partly);
     } catch (cause) {
-      // The rows that failed say more; what is found is named all the same.
+      // The failure of a row says more, but messages that are found are named all the same.
       if (!this.#isCut && !this.#run.signal.aborted) await orWarn(this.#endAll(), this.#run.warn);
       throw cause;
     }
@@ -107,8 +107,8 @@ export class TopicPurges {
   }
 
   /**
-   * Looks in private channels for what the purges of the run miss, and ends them, but for those whose messages it
-   * finds. @throws Failure incomplete for these
+   * Searches private channels for the missing messages of all purges, and ends the purges, except those whose messages
+   * it finds. @throws Failure incomplete for these
    */
   async #endAll(): Promise<void> {
     const purges = this.#ended.splice(0);
@@ -144,7 +144,7 @@ export class TopicPurges {
   /** Leaves the purge open, since it failed. @throws Failure */
   async #leave(purge: TopicPurge, cause: unknown): Promise<never> {
     await this.#tell('left', purge);
-    // What ended a purge says more than an archive that cannot be closed after it.
+    // The failure that ended the purge says more than that of an archive which cannot be closed after it.
     await purge.archive?.close().catch(() => undefined);
     throw purge.failedBy(cause);
   }

@@ -17,7 +17,7 @@ import { labelOf, topicKey, topicListLine, topicNamesIn, type Topic } from './fi
 
 /** A topic, what the server shows of it, and what the archives of its purges tell. */
 export interface TopicSurvey extends Topic {
-  /** Ascending. */
+  /** The ids of the messages, ascending. */
   readonly ids: readonly number[];
   /** UTC seconds of the oldest and of the newest message; null where there is none. */
   readonly first_timestamp: number | null;
@@ -27,9 +27,9 @@ export interface TopicSurvey extends Topic {
   readonly isLimited: boolean;
   /** The archive of the purge that did not end, or of the next one; empty with --no-archive. */
   readonly folder: string;
-  /** Whether a purge that did not end may have deleted messages of the topic. */
+  /** True if a purge that did not end may have deleted messages of the topic. */
   readonly isBegun: boolean;
-  /** Whether another one ended. */
+  /** True if an earlier purge of the topic ended. */
   readonly isEnded: boolean;
 }
 
@@ -47,12 +47,12 @@ export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
   return ids.length > 0 || isLimited;
 }
 
-/** Whether there are messages to be deleted, or a purge to be ended. */
+/** True if there are messages to be deleted, or a purge to be ended. */
 export function isOpen(survey: TopicSurvey): boolean {
   return hasMessages(survey) || survey.isBegun;
 }
 
-/** Two spellings of a topic are one. @throws Failure not_found; rejected for hidden messages */
+/** Surveys each topic once, however often it is spelled. @throws Failure not_found; rejected for hidden messages */
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
@@ -69,20 +69,20 @@ export async function surveyTopics(
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden) throw hiddenMessages(hidden, 'rejected');
   const gone = surveys.filter((survey) => !isOpen(survey));
-  // Beside others, one that an earlier run deleted is a row.
+  // Among other topics, one that an earlier run deleted is a row and no failure.
   const missing = gone.length === surveys.length ? gone : gone.filter(({ isEnded }) => !isEnded);
   if (missing.length > 0 && !missing_ok) throw await notFound(chat, missing);
   return surveys;
 }
 
-/** `incomplete`: once a call was sent. */
+/** The failure where the plan hides messages; `incomplete` once a call was sent. */
 export function hiddenMessages(surveys: readonly TopicSurvey[], kind: 'rejected' | 'incomplete'): Failure {
   const what = kind === 'rejected' ? 'nothing was deleted' : 'nothing more is deleted';
   const message = `${what}: the Zulip plan hides older messages of ${listNames(surveys)}, which cannot be archived`;
   return new Failure(kind, message, { hint: 'Give --include-hidden to delete them too.', retryable: false });
 }
 
-/** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
+/** Reads every message of a topic. @throws Failure unavailable where the server returns another topic's */
 async function surveyTopic(chat: ChatApi, topic: Topic, place: PurgePlace): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
@@ -109,12 +109,12 @@ export function timeOf(message: RawMessage | undefined): number | null {
   return typeof time === 'number' ? time : null;
 }
 
-/** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
+/** The most messages of a request: these are read but not kept, and the server limits the number of requests. */
 const largestPage = maxMessages;
 
 /**
- * Pages of a topic, upward from an anchor or downward from the newest, in the source form. Their messages name the
- * channel, which may have got another name meanwhile. @throws Failure unavailable
+ * Yields pages of a topic, upward from an anchor or downward from the newest, in the source form. The messages have to
+ * name the channel, which may have been renamed meanwhile. @throws Failure unavailable
  */
 export async function* topicPages(
   { messages, channels }: ChatApi,
@@ -157,7 +157,7 @@ async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise
   });
 }
 
-/** Topics that are named one by one. */
+/** Messages name at most this many topics. */
 const mostNamed = 20;
 
 function listNames(surveys: readonly TopicSurvey[]): string {
@@ -177,7 +177,7 @@ export async function earlierPurges(topic: Topic, place: PurgePlace) {
   }
 }
 
-/** The channel's id and the name for people, and a hash that is different for each account and spelling. */
+/** The channel's id and the name, which people can read, and a hash, which differs for each account and topic. */
 function folderName({ channel, topic_name }: Topic, { site, account }: PurgePlace, number: number): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
   const hash = hashOf(Buffer.from(key)).slice(0, 8);

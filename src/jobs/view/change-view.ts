@@ -8,7 +8,7 @@ import { nearRows } from '../topic/find-channel.ts';
 
 const builtIn: readonly string[] = builtInViews;
 
-/** Pins or hides a view; a built-in one without a row on the server is made, and `made` called. */
+/** Pins or hides a view. A built-in view that the server has not stored is created, and `made` is called. */
 export async function pinView(
   chat: ChatApi,
   { fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>,
@@ -30,7 +30,7 @@ export async function pinView(
     made();
     return ignored;
   } catch (cause) {
-    // An app made it meanwhile, or an earlier attempt.
+    // An app created the view meanwhile, or an earlier attempt did.
     if (cause instanceof Failure && cause.kind === 'rejected') return update();
     throw cause;
   }
@@ -57,7 +57,7 @@ export async function renameView(chat: ChatApi, fragment: string, change: ViewCh
   }
 }
 
-/** The server does not name a view that is not there: this does, and near ones. */
+/** Adds to the failure the name of the missing view, which the server does not send, and similar ones. */
 async function withNearViews(cause: unknown, fragment: string, chat: ChatApi): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
   const views = (await ifAnswered(chat.views())) ?? [];
