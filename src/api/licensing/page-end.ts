@@ -43,7 +43,9 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
   const isNotLast = valuesOf(lastName).includes(false);
-  const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast].filter(isSign);
+  const isEndSaid = entries.some(([name]) => saysEnd(name));
+  const cursors = isEndSaid ? [] : valuesOf(/^cursor$/);
+  const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast, ...cursors].filter(isSign);
   const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
   const limits = valuesOf(limitName);
   const counts = valuesOf(/^count$/).filter((count) => !limits.includes(count));
@@ -54,7 +56,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest([...valuesOf(totalName), ...counts]),
     pages: highest(valuesOf(pagesName)),
-    limit: entries.some(([name]) => saysEnd(name)) ? 0 : highest(valuesOf(/^(limit|pagesize|perpage)$/)),
+    limit: isEndSaid ? 0 : highest(valuesOf(/^(limit|pagesize|perpage)$/)),
   };
 }
 
