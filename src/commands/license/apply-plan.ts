@@ -68,7 +68,7 @@ export function inTargets(targets: readonly Target[]): string {
   const hosts = [...new Set(targets.map(({ account }) => new URL(account.base_url).host))];
   const codes = targets.map(({ app_code }) => app_code);
   const profiles = [...new Set(targets.flatMap(({ account: { profile } }) => profile ?? []))];
-  const named = profiles.length === 0 ? '' : ` (profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')})`;
+  const named = profiles.length === 0 ? '' : ` (${profiles.map((name) => `profile ${name}`).join(', ')})`;
   return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}${named}`;
 }
 

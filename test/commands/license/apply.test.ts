@@ -612,6 +612,7 @@ describe('where it may run', () => {
     const good = await run('license apply - -o json --app-code 4712', { home, bare: true, stdin });
 
     expect(rowsOf(ran).map(({ status }) => status)).toEqual(['created', 'created', 'created']);
+    expect(ran.stderr).toMatch(/3 created on \S+, applications 4711, 4712 \(profile app-4711, profile app-4712\)$/m);
     expect({
       exitCode: good.exitCode,
       rows: rowsOf(good).map(({ remote_user, app_code, status }) => [remote_user, app_code, status]),
