@@ -76,7 +76,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
     const isJson = opened.format.endsWith('json');
     const slip = isJson ? undefined : slipIn(names, values);
     const faults: Fault[] = [];
-    const lacks = column !== undefined && isJson && !values.has(column);
+    const lacks = column !== undefined && isJson && values.get(column) === undefined;
     const value = valuesOf(fields, (name, field) => {
       // A spreadsheet takes ="00123" for the text 00123.
       const text = String(values.get(name)).replace(/^="([^"]*)"$/, '$1');
@@ -109,18 +109,23 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
     sought.set(column, [...(sought.get(column) ?? []), word.slice(at + 1).trim()]);
   }
   let [taken, all] = [0, 0];
+  const columns = new Set<string>();
   return {
     takes(values: Cells): boolean {
       const textOf = (value: unknown = ''): string => (typeof value === 'string' ? value : writeJson(value));
       const own = new Map([...values].map(([name, value]) => [normalized(name), textOf(value)]));
       const isTaken = [...sought].every(([column, texts]) => texts.includes(own.get(column) ?? ''));
+      for (const name of own.keys()) columns.add(name);
       all += 1;
       taken += Number(isTaken);
       return isTaken;
     },
-    /** Says how many rows were taken. @throws Failure usage where none was */
+    /** Says how many rows were taken. @throws Failure usage where none was, or no row has the column */
     end(note: RosterSource['note']): void {
       if (sought.size === 0 || all === 0) return;
+      // Each row is without a value in a column that is not there: COLUMN= would take them all.
+      for (const name of sought.keys())
+        if (!columns.has(name)) throw usage(`--where ${name}: no such column`, `There are ${[...columns].join(', ')}.`);
       const terms = [...sought].map(([column, texts]) => `${column} is ${alternatives(texts)}`);
       if (taken === 0) throw usage(`there is no row in which ${terms.join(' and ')}`);
       note?.(`${taken} of ${all} rows ${taken === 1 ? 'is' : 'are'} taken: ${terms.join(', ')}`);

@@ -157,7 +157,7 @@ function valuesIn(item: unknown, wanted: WantedColumns): ReadonlyMap<string, unk
   for (const [name, value] of Object.entries(item)) {
     const column = columnOf(name, wanted);
     if (values.has(column)) return { reason: `two names are both read as ${normalized(column)}` };
-    if (value !== null) values.set(column, value);
+    values.set(column, value ?? undefined);
   }
   return values;
 }
