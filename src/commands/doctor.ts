@@ -78,7 +78,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
   const accounts = await candidatesOf(names, context, { stored: stored ?? [], kinds: environment ?? [] });
   for (const account of accounts) yield examineAccount(account, context);
   if (accounts.length > 0) return;
-  const advice = 'Run chatelaine auth login, or try --sandbox.';
+  const advice = 'See chatelaine auth login --help, or try --sandbox.';
   yield report('configuration', config, 'note', 'no credential is stored', advice);
 }
 

@@ -18,6 +18,13 @@ export const kinds = { licensing: 'licensing app', chat: 'chat account' } as con
 
 export type Kind = keyof typeof kinds;
 
+export const signIn = {
+  licensing: 'chatelaine auth login licensing --base-url URL --app-code C',
+  chat: 'chatelaine auth login chat --site URL --email E',
+} as const satisfies Record<Kind, string>;
+
+export const firstSignIn = `Sign in to an application: ${signIn.licensing}\nTo a chat: ${signIn.chat}`;
+
 export const accountFields = {
   licensing: {
     base_url: {

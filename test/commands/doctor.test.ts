@@ -110,7 +110,7 @@ test('where all is well each check is a row, and their number is said', async ()
   const bare = await run(line, { bare: true });
   expect(bare.stdout.split('\n').slice(2)).toEqual([
     'environment,ok,no credential,',
-    'configuration,note,no credential is stored,"Run chatelaine auth login, or try --sandbox."',
+    'configuration,note,no credential is stored,"See chatelaine auth login --help, or try --sandbox."',
     '',
   ]);
 });

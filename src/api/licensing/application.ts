@@ -43,6 +43,6 @@ function otherApplication(codes: Iterable<string>, app_code: number): Failure {
   const [one = '', ...others] = codes;
   const named = others.length === 0 ? `application ${one}` : `the applications ${[one, ...others].join(', ')}`;
   return new Failure('auth', `this key belongs to ${named}, not ${app_code}`, {
-    hint: `Use the key of application ${app_code}. If the code is wrong, set CHATELAINE_APP_CODE, or: chatelaine auth login licensing --app-code ${one}`,
+    hint: `Use the key of application ${app_code}. If the code is wrong, set CHATELAINE_APP_CODE, or: chatelaine auth login licensing --base-url URL --app-code ${one}`,
   });
 }

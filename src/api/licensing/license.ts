@@ -97,7 +97,7 @@ export function withoutKey({ fields }: Pick<License, 'fields'>): string {
   return `no field of the license can be recognized as its key; its fields are: ${names}`;
 }
 
-export const keyHint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
+export const keyHint = 'Name the field in the profile: chatelaine auth login --name NAME --key-field FIELD.';
 
 /** The license that an object shows, or wraps. @param key_field the profile's name for the key (docs/apis.md) */
 export function licenseFrom(object: JsonObject, key_field: string | undefined): License {

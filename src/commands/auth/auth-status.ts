@@ -1,6 +1,6 @@
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { whole } from '../../output/columns.ts';
-import { namesOf, urlOf, type Profile } from '../../schema/profile.ts';
+import { firstSignIn, namesOf, urlOf, type Profile } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts, Keys, Services, Time } from '../context.ts';
@@ -19,8 +19,7 @@ export default command({
     // A word that names no profile may be a key, so it is refused before a row could show it.
     await context.accounts.profiles().refuseUnknown(chosen);
     const tried = await candidatesOf(chosen, context);
-    if (tried.length === 0)
-      throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });
+    if (tried.length === 0) throw new Failure('config', 'no credential is stored', { hint: firstSignIn });
     const failures: Failure[] = [];
     for (const candidate of tried) {
       const { row, failure } = await accountStatus(candidate, context);

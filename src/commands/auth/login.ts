@@ -4,6 +4,7 @@ import { namesIn, defined } from '../../core/table-names.ts';
 import { alternatives, flagField, textField, optional } from '../../schema/field.ts';
 import {
   accountFields,
+  firstSignIn,
   keyCommand,
   profileFields,
   profileSettings,
@@ -73,7 +74,7 @@ export default command({
     if (chosen === undefined)
       throw usage(
         `${name === undefined ? '' : `there is no profile '${name}', and for a new one `}kind is required: ${alternatives(kindField.choices)}`,
-        'See chatelaine auth login --help.',
+        firstSignIn,
       );
     refuseForeign(chosen, chosen === 'chat' ? words : { ...words, password });
     // Missing fields come only from the stored profile of that name: no other profile's server may get the key.

@@ -5,6 +5,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { licenseFilters } from '../../schema/license.ts';
+import { signIn } from '../../schema/profile.ts';
 import type { UsageRule } from '../../schema/usage-rules.ts';
 import type { StoredApp } from '../../store/account/credentials.ts';
 import type { Accounts, Services } from '../context.ts';
@@ -61,7 +62,7 @@ export async function storedServers({ accounts }: Accounts): Promise<readonly Se
   }
   if (servers.size > 0) return [...servers.values()];
   throw new Failure('config', 'no licensing credential is stored', {
-    hint: 'Store one: chatelaine auth login licensing.',
+    hint: `Store one: ${signIn.licensing}`,
   });
 }
 

@@ -97,7 +97,7 @@ export class RunLedgers {
     const ledger = await this.any();
     if (ledger) return ledger;
     throw new Failure('config', 'no ledger is configured', {
-      hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
+      hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login --name NAME --ledger URL`,
     });
   }
 

@@ -7,10 +7,12 @@ import { commandLine } from '../../core/shell-word.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import {
   accountFields,
+  firstSignIn,
   keyCommand,
   kinds,
   profileFields,
   readProfileName,
+  signIn,
   urlOf,
   type Kind,
   type Profile,
@@ -178,7 +180,7 @@ function refuseUnknown(names: readonly string[], stored: ReadonlyMap<string, unk
 
 function unknownProfile(name: string, names: readonly string[]): Failure {
   return new Failure('config', `there is no profile '${name}'`, {
-    hint: names.length === 0 ? 'Create one with: chatelaine auth login' : `Stored: ${names.join(', ')}.`,
+    hint: names.length === 0 ? firstSignIn : `Stored: ${names.join(', ')}.`,
   });
 }
 
@@ -230,11 +232,6 @@ export async function profileNamed<K extends Kind>(profiles: Pick<Profiles, 'fin
 function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profile is ProfileOf<K> {
   return profile?.kind === kind;
 }
-
-const signIn = {
-  licensing: 'chatelaine auth login licensing --base-url URL --app-code C',
-  chat: 'chatelaine auth login chat --site URL --email E',
-} as const satisfies Record<Kind, string>;
 
 /** The default profile of a kind. @throws Failure config when none is stored, or none is the default */
 export async function defaultOf<K extends Kind>(profiles: StoredProfiles, kind: K): Promise<ProfileOf<K>> {

@@ -38,10 +38,14 @@ test('--name of a stored profile asks for nothing that is stored', async () => {
   expect(config(home, 'credentials')).toContain('the-new-key');
 });
 
+test.each(['auth login', 'auth status', 'auth use x', 'license list --all-apps'])('%s: the sign-in', async (line) => {
+  const { stderr } = await runAlone(line, { home: emptyHome() });
+  expect(stderr).toContain('\n  chatelaine auth login licensing --base-url URL --app-code C\n');
+});
+
 test.each([
   ['licensing', '--name new', 'auth login licensing needs --base-url and --app-code'],
   ['chat', '', 'auth login chat needs --site and --email'],
-  ['', '--name new', "there is no profile 'new', and for a new one kind is required: licensing or chat"],
 ])('what is left out is named: auth login %s %s', async (kind, name, message) => {
   const line = `auth login ${kind} ${name} --no-check --api-key-file ${keyFile()}`;
   const { exitCode, stderr } = await runAlone(line, { home: await stored(), tty: true, answers: [] });
