@@ -77,7 +77,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
   if (stored && names.length === 0) yield* examineLedgers(context);
   const accounts = await candidatesOf(names, context, { stored: stored ?? [], kinds: environment ?? [] });
   for (const account of accounts) yield examineAccount(account, context);
-  if (accounts.length > 0) return;
+  if (accounts.length > 0 || !stored) return;
   const advice = 'See chatelaine auth login --help, or try --sandbox.';
   yield report('configuration', config, 'note', 'no credential is stored', advice);
 }
