@@ -19,11 +19,11 @@ export function observer(running: RunParts): (event: WireEvent) => void {
 type TracedEvent = Exclude<WireEvent, { kind: 'slow' }>;
 
 /** Says what the run waits for: in a transient line on a terminal, and elsewhere once a run. */
-function slowReporter({ messages, host: { stderr, system } }: RunParts): (event: WireEvent) => void {
+function slowReporter({ messages, host: { stderr, system, clock } }: RunParts): (event: WireEvent) => void {
   const saidKinds = new Set<string>();
   const isTransient = stderr.isTTY === true && system.env['TERM'] !== 'dumb';
   let isShown = false;
-  let [answers, waited] = [0, 0];
+  let [answers, waited, waitEnds] = [0, 0, -Infinity];
   /** Reports a list of many quick pages: a line for each ten seconds of waiting. */
   const progressOf = (event: WireEvent): string | undefined => {
     if (event.kind !== 'answer') return undefined;
@@ -34,8 +34,10 @@ function slowReporter({ messages, host: { stderr, system } }: RunParts): (event:
     return `waiting for ${new URL(event.url).host}: ${quantity(answers, 'response')} so far`;
   };
   return (event) => {
-    const isAsked = event.kind === 'wait' && event.why.endsWith('(429)') && event.span > shortest;
-    const waitText = isAsked ? event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`) : undefined;
+    if (event.kind === 'slow' && clock.elapsed() < waitEnds) return;
+    const isAsked = event.kind === 'wait' && event.why.endsWith(')') && event.span > shortest;
+    if (isAsked) waitEnds = clock.elapsed() + event.span;
+    const waitText = isAsked ? event.why.replace('(', `${Math.ceil(event.span / 1000)} s (`) : undefined;
     const line = event.kind === 'slow' ? `no response from ${event.host} for 10 s` : (waitText ?? progressOf(event));
     if (isTransient && (line !== undefined || isShown)) messages.status(line);
     isShown = line !== undefined;

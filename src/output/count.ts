@@ -17,7 +17,8 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   const fieldOf = reader(field, show);
   let other: unknown;
   const add = (value: unknown): void => {
-    const key = unit ? startIn(value, unit) : keyOfValue(value);
+    const plain = typeof value === 'object' && value !== null ? cellText(value) : (value ?? null);
+    const key = unit ? startIn(value, unit) : plain;
     if (key === null) other ??= value;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };
@@ -55,10 +56,6 @@ function reader(field: string, show: Show<unknown>) {
     isOwn ??= rulesOf(show, field)?.of?.(row) === undefined && Object.hasOwn(asObject(row, show) ?? {}, field);
     return cellsOf(row, [field], show)[0];
   };
-}
-
-function keyOfValue(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? cellText(value) : (value ?? null);
 }
 
 type Counts = readonly (readonly [value: unknown, count: number])[];

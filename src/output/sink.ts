@@ -35,15 +35,12 @@ export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = 
         if (!ended) await sink.write(piece);
       } catch (error) {
         // A Failure ends the command, such as Ctrl-C; it is not an error of the sink.
-        ended = error instanceof Failure ? error : isClosedPipe(error) ? readerGone : unwritten(error);
+        const isClosedPipe = error instanceof Error && 'code' in error && error.code === 'EPIPE';
+        ended = error instanceof Failure ? error : isClosedPipe ? readerGone : unwritten(error);
       }
       if (ended && !(isWrite && ended === readerGone)) throw ended;
     },
   };
-}
-
-function isClosedPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
 function unwritten(cause: unknown): Failure {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import type { Clock } from '../../src/core/system.ts';
-import { alarmByHand } from '../helpers/clock.ts';
+import { alarmByHand, sleptClock } from '../helpers/clock.ts';
 import { expectNobody } from '../helpers/nobody.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
 import { fakeService, run, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
@@ -65,6 +65,18 @@ describe('--retries', () => {
     });
     expect(origin.seen).toHaveLength(1);
   });
+});
+
+test.each([429, 503])('a wait that a %i asks for is said, and not that an answer is missing', async (status) => {
+  const { alarm, ring } = alarmByHand(10_000);
+  const clock = sleptClock();
+  const sleep: Clock['sleep'] = async (...how) => {
+    ring();
+    await clock.sleep(...how);
+  };
+  const respond: Respond = (_request, count) => (count === 1 ? { ...limited('47.1'), status } : {});
+  const { ran } = await runAt(respond, 'license list', { alarm, clock: { ...clock, sleep } });
+  expect(ran.stderr).toBe(`the server asks to wait 48 s (${status})\n`);
 });
 
 /** Of a server whose clock is a day behind. */

@@ -68,7 +68,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       return Object.assign(answer, { afterUnconfirmed, waited: sent - begun });
     }
     retries += 1;
-    reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
+    const why = asked === undefined ? `retry ${retries} of ${connection.retries}` : 'the server asks to wait (503)';
+    reportWait(connection, request, wait, why);
     await clock.sleep(wait, connection.signal);
   }
 }

@@ -84,15 +84,6 @@ test('a refusal of the narrow itself is said as the server says it, and no name 
   expect(error?.message).not.toContain('no channel');
 });
 
-test('a wait that the server asks for is said as one, and not as a missing answer', async () => {
-  const { run } = await openSandbox({ faults: readFaults('GET /api/v1/messages=429#1@47s', 1) });
-
-  const { exitCode, stderr, slept } = await run('messages fetch --channel general -o json');
-
-  expect({ exitCode, slept: slept.some((span) => span > 47_000) }).toEqual({ exitCode: 0, slept: true });
-  expect(stderr).toContain('the server asks to wait 48 s (429)');
-});
-
 test('an empty result stays one where the request that would explain it fails', async () => {
   const { run } = await openSandbox({ faults: readFaults('GET /api/v1/messages=500#9+1', 1) });
 
