@@ -90,7 +90,7 @@ export async function refuseUnfitting(
 function isNear(one: string, other: string): boolean {
   const [a, b] = [lettersOf(one), lettersOf(other)];
   const longest = Math.max(a.length, b.length);
-  return Math.abs(a.length - b.length) <= 2 && editDistance(a, b) <= Math.min(2, Math.floor(longest / 3));
+  return editDistance(a, b) <= Math.min(2, Math.floor(longest / 3));
 }
 
 function lettersOf(name: string): string {
