@@ -88,15 +88,17 @@ function cut({ outgoing }: Exchange, { status, headers, body }: SandboxAnswer): 
   return status;
 }
 
-/** Bodies go out in twenty pieces. */
+/** A slow body goes out in so many. */
+const pieces = 20;
+
 async function trickle(exchange: Exchange, answer: SandboxAnswer, span: Milliseconds): Promise<number> {
   const { status, headers, body } = answer;
   const bytes = Buffer.from(body);
-  const size = Math.max(1, Math.ceil(bytes.length / 20));
+  const size = Math.ceil(bytes.length / pieces);
   exchange.outgoing.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
   for (let at = 0; at < bytes.length && !exchange.closing.aborted; at += size) {
     exchange.outgoing.write(bytes.subarray(at, at + size));
-    await pause(exchange, span / 20);
+    await pause(exchange, span / pieces);
   }
   exchange.outgoing.end();
   return status;
