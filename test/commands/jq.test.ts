@@ -11,11 +11,3 @@ test('--jq selects by a variable of the environment, and cannot see our keys', a
   ];
   expect((await run(line, { env: { U: 'physio-7731' } })).stdout).toBe('physio-7731\nnull\n');
 });
-
-test.each(['.[0].remote_user | test("input")', '{env: 1, input: 2} | .env', '[.[] | .input] | length'])(
-  '--jq takes such words where they are names or texts: %s',
-  async (expression) => {
-    const { run } = await openSandbox();
-    expect((await run(['license', 'list', '--jq', expression])).exitCode).toBe(0);
-  },
-);

@@ -117,8 +117,11 @@ describe('what a 503 asks for', () => {
   });
 
   test('what its five requests ask for adds up to two minutes at most', async () => {
-    const { ran } = await runAt(() => ({ ...busy, headers: { 'retry-after': '50' } }), 'license list');
+    const respond: Respond = () => ({ ...busy, headers: { 'retry-after': '50' } });
+    const { ran } = await runAt(respond, 'license list');
     expect({ exit: ran.exitCode, slept: ran.slept }).toEqual({ exit: 7, slept: [50_000, 50_000] });
+    const { ran: last } = await runAt(respond, 'license list --retries 2');
+    expect(last.error?.message).not.toContain('asks to wait');
   });
 });
 

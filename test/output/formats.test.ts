@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { generalFormats } from '../../src/output/formats.ts';
-import { parseJson } from '../../src/core/json.ts';
 import { isWhole, onesFor } from '../helpers/extent.ts';
 import { anyText } from '../helpers/texts.ts';
 import { look, many, written } from './looks.ts';
@@ -121,15 +120,6 @@ test('a list in json is the text of the whole array', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(values, { minLength: 1 }), async (list) => {
       expect(await written(many(...list), look('json'))).toBe(`${JSON.stringify(list, null, 2)}\n`);
-    }),
-    seed,
-  );
-});
-
-test('big integers survive in json', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.bigInt({ min: 2n ** 60n }), async (big) => {
-      expect(parseJson(await written({ one: { big } }, look('json')))).toEqual({ big });
     }),
     seed,
   );

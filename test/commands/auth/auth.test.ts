@@ -262,21 +262,6 @@ test('of a zuliprc with plain http nothing is sent or stored', async () => {
   expect(existsSync(at.config)).toBe(false);
 });
 
-test('--app-code picks the key of the stored app', async () => {
-  const at = place();
-  await store(at, 'first');
-  const login = `auth login licensing --base-url ${licensingUrl} --app-code 8 --name eight --api-key-stdin --no-check`;
-  await at.run(login, { stdin: 'key-of-eight' });
-  const service = fakeService();
-  const listed = [{ license_code: 'K-1', remote_user: 'ada', app_code: 8 }];
-  service
-    .expect({ method: 'GET', path: '/v1/license/?app_code=8', authorization: 'Token key-of-eight' })
-    .reply(200, listed);
-
-  expect(await at.run('license list --app-code 8', { service })).toMatchObject({ exitCode: 0 });
-  service.done();
-});
-
 test('a profile that is typed goes before the credentials of the environment, which go before CHATELAINE_PROFILE', async () => {
   const at = place();
   await store(at, 'first');

@@ -405,25 +405,6 @@ describe('topic delete archives', () => {
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: exit, left: rest.sort((one, other) => one - other) });
   });
 
-  test('a purge that was interrupted after the last deletion is completed by the same command', async () => {
-    const server = await kitchen();
-    const root = newRoot();
-    await server.run(`${line} --archive ${root}`);
-    const [folder = ''] = archivesIn(root);
-    const record = join(folder, 'purge.ndjson');
-    writeFileSync(record, `${readFileSync(record, 'utf8').split('\n').slice(0, 4).join('\n')}\n`);
-    forgetState(folder);
-    const calls = deletions(server);
-
-    const { exitCode, stdout } = await server.run(`topic delete 5 lunch --archive ${root} -o json`);
-    const again = await server.run(`topic delete 5 lunch --archive ${root}`);
-
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ topic_name: 'lunch', deleted: 60, status: 'deleted' }]);
-    expect(again.exitCode).toBe(5);
-    expect(deletions(server)).toBe(calls);
-  });
-
   test('a later topic of the same name has an archive of its own', async () => {
     const server = await kitchen();
     const root = newRoot();

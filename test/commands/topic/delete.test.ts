@@ -40,18 +40,6 @@ describe('it is repeated until the topic is empty', () => {
       [{ deletes: 2, body: timedOut }, { body: success }],
     ],
     ['an HTML 502 after some progress', [{ status: 502, body: gateway, deletes: 1 }, {}]],
-    ['503 and 504', [{ status: 503, body: gateway, deletes: 1 }, { status: 504, body: gateway, deletes: 1 }, {}]],
-    [
-      'an error REQUEST_TIMEOUT',
-      [{ status: 400, body: { result: 'error', code: 'REQUEST_TIMEOUT', msg: 'late' }, deletes: 1 }],
-    ],
-    [
-      'one round without progress, then some',
-      [
-        { deletes: 0, body: partial },
-        { deletes: 1, body: partial },
-      ],
-    ],
     ['"complete" that was not, then it is', [{ deletes: 1, body: complete }]],
   ])('%s', async (_what, replies) => {
     const server = await kitchen({ deleteReply: (call) => replies[call - 1] });
@@ -83,18 +71,16 @@ describe('it is repeated until the topic is empty', () => {
     deletes: 1,
   });
 
-  test.each([
-    [146, refused(undefined)],
-    [153, refused('BAD_REQUEST', 403)],
-  ])('level %d: any error may be a timeout that kept what it deleted', async (level, reply) => {
-    const server = await kitchen({ level, deleteReply: (call) => (call === 1 ? reply : undefined) });
+  test('level 153: any error may be a timeout that kept what it deleted', async () => {
+    const reply = refused('BAD_REQUEST', 403);
+    const server = await kitchen({ level: 153, deleteReply: (call) => (call === 1 ? reply : undefined) });
 
     expect(await server.run(line)).toMatchObject({ exitCode: 0 });
     expect(left(server)).toEqual([11, 12]);
   });
 
-  test.each([154, 489])('level %d: a refusal is a refusal', async (level) => {
-    const server = await kitchen({ level, deleteReply: () => refused('BAD_REQUEST') });
+  test('level 154: a refusal is a refusal', async () => {
+    const server = await kitchen({ level: 154, deleteReply: () => refused('BAD_REQUEST') });
 
     const { exitCode, stdout, error } = await server.run(`${line} -o json`);
 

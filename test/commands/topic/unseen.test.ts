@@ -6,7 +6,6 @@ describe.each([372, 489])('level %d: a channel of which the account sees nothing
   test.each([
     'topic list clinic-pilot',
     'topic list id:4',
-    'messages fetch --channel clinic-pilot',
     'messages fetch --channel clinic-pilot --topic rollout',
     'messages fetch --channel id:4 --topic rollout --all',
     'messages fetch --channel clinic-pilot --sender 9',

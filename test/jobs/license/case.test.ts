@@ -12,6 +12,7 @@ import {
   type SeenUser,
   type Step,
 } from '../../../src/jobs/license/case.ts';
+import { failureOf } from '../../../src/jobs/license/case-words.ts';
 import { nextStep, whereRefused, whereStopped } from '../../../src/jobs/license/next-step.ts';
 import type { Rules } from '../../../src/jobs/license/case.ts';
 import type { KnownWrites, PendingWrite } from '../../../src/store/record/writes.ts';
@@ -317,6 +318,16 @@ describe.each(tables)('%s', (_heading, rows) => {
   test.each(table)('$name', ({ events, expected, given }) => {
     expect(step(events, given)).toBe(expected);
   });
+});
+
+test.each<[name: string, CaseEvent[], retryable: false | undefined]>([
+  ['used up', [locked(), nothing, posted(lost), nothing, posted(lost), nothing], undefined],
+  ['others', [locked(), nothing, posted(answer), shown(other, of('K-0003'))], false],
+  ['unread', [locked(), nothing, posted({ ...answer, license_is: 'without a key' }), noAnswer], undefined],
+])('the failure of an end that is %s is final where the server answered, and lists it', (why, events, retryable) => {
+  const end = nextStep(after(events), rules);
+  expect(inWords(end)).toBe(`end unknown: ${why}`);
+  if ('why' in end) expect(failureOf(after(events), end).details.retryable).toBe(retryable);
 });
 
 const refusedResize = [locked(), nothing, posted(answer), shown(small)];

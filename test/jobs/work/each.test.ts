@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Failure, type FailureKind } from '../../../src/core/failure.ts';
 import { gather } from '../../helpers/gather.ts';
-import { each } from '../../../src/jobs/work/each.ts';
+import { each, failuresByReason, type FailedRow } from '../../../src/jobs/work/each.ts';
 
 /** Works on one argument for each kind; `ok` succeeds. */
 async function ending(...kinds: readonly (FailureKind | 'ok')[]): Promise<Failure> {
@@ -38,6 +38,12 @@ test('what may have happened before the end outweighs that the rest is not done'
 test('failures are grouped by their reason, and stand whole', async () => {
   const { message } = await ending('not_found', 'ok', 'rejected', 'not_found');
   expect(message).toBe('2 of 4 failed (A and 1 more):\n  it is not_found\n1 of 4 failed (C):\n  it is rejected');
+});
+
+test('of 21 reasons the last is counted, of 20 none', () => {
+  const rows = Array.from({ length: 21 }, (_, index): FailedRow => ['ada', `reason ${index}`]);
+  expect(failuresByReason(rows).slice(40)).toEqual(['and 1 other reason']);
+  expect(failuresByReason(rows.slice(1))).toHaveLength(40);
 });
 
 test.each<readonly (readonly (FailureKind | 'ok')[])[]>([

@@ -90,34 +90,51 @@ test('where a line cannot be written, its user stays locked, and nobody else is 
   expect((await failureOf(() => run.lockNow([{ ...ada, remote_user: 'ben' }]))).kind).toBe('config');
 });
 
-test('once one place cannot record, the other still records what was answered, and nothing more is begun', async () => {
-  const host = at(1000);
-  let isFull = false;
-  const placeOf = (said: string[]): WritePlace => ({
+describe('a place', () => {
+  const { signal } = new AbortController();
+  const world = { token: 't', settle: 5000, alarm: realAlarm, signal, say: () => undefined };
+  /** Keeps its lines in words; `before` takes time, or fails. */
+  const placeOf = (said: string[], before: () => void): WritePlace => ({
     salt: 's',
     tryLock: () => Promise.resolve({ release: () => Promise.resolve() }),
     read: () => Promise.resolve([]),
-    append(lines) {
-      if (isFull && said === full) return Promise.reject(new Failure('unavailable', 'full'));
+    async append(lines) {
+      before();
       said.push(...lines.map((line) => ('begin' in line ? `begin ${line.begin}` : `end ${line.end}`)));
-      return Promise.resolve();
     },
     endOfEnded: () => Promise.resolve(),
     close: () => Promise.resolve(),
   });
-  const [full, healthy]: [string[], string[]] = [[], []];
-  const { signal } = new AbortController();
-  const world = { token: 't', settle: 5000, clock: host.clock, alarm: realAlarm, signal, say: () => undefined };
-  const run = new LicenseWrites([placeOf(full), placeOf(healthy)], world);
-  const begin = (id: string) => run.begin(id, [ada], creation);
 
-  await begin('t-1');
-  isFull = true;
-  await expect(begin('t-2')).rejects.toThrow('full');
-  await expect(run.end('t-1', { is: 'answered', status: 201, key_end: '0001' })).rejects.toThrow('full');
-  await expect(begin('t-3')).rejects.toThrow('full');
+  test('that cannot record leaves another to record what was answered, and nothing more is begun', async () => {
+    let isFull = false;
+    const fail = (): void => {
+      if (isFull) throw new Failure('unavailable', 'full');
+    };
+    const [full, healthy]: [string[], string[]] = [[], []];
+    const places = [placeOf(full, fail), placeOf(healthy, () => undefined)];
+    const run = new LicenseWrites(places, { ...world, clock: at(1000).clock });
+    const begin = (id: string) => run.begin(id, [ada], creation);
 
-  expect([full, healthy]).toEqual([['begin 1'], ['begin 1', 'begin 2', 'end 1']]);
+    await begin('t-1');
+    isFull = true;
+    await expect(begin('t-2')).rejects.toThrow('full');
+    await expect(run.end('t-1', { is: 'answered', status: 201, key_end: '0001' })).rejects.toThrow('full');
+    await expect(begin('t-3')).rejects.toThrow('full');
+
+    expect([full, healthy]).toEqual([['begin 1'], ['begin 1', 'begin 2', 'end 1']]);
+  });
+
+  test.each([
+    [1000, ['begin 1']],
+    [1001, ['begin 1', 'begin 1']],
+  ])('that takes %d ms to record a line has it as %j', async (span, lines) => {
+    const { clock, pass } = at(0);
+    const said: string[] = [];
+    const slow = placeOf(said, () => pass(said.length === 0 ? span : 0));
+    await new LicenseWrites([slow], { ...world, clock }).begin('t-1', [ada], creation);
+    expect(said).toEqual(lines);
+  });
 });
 
 test('nothing is left of a run whose writes are all known', async () => {
