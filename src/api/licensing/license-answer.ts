@@ -75,7 +75,7 @@ export function refuseError(answer: Answer, subject: AnswerSubject): void {
 export function errorInside(answer: Answer, subject: AnswerSubject): Failure | undefined {
   const { body, http } = answer;
   if (!isObject(body)) return undefined;
-  const isError = body['success'] === false || statusFields.some((name) => errorWords.has(body[name]));
+  const isError = statusFields.some((name) => (subject === 'list' ? errorOfList : errorWord).test(String(body[name])));
   if (!isError && !errorFields.some((name) => isSaid(body[name]))) return undefined;
   const objects = subject === 'list' ? [] : [body, innerObject(body)].filter((object) => object !== undefined);
   const parts = subject === 'first activation' ? ['mac_address', 'license'] : [];
@@ -161,8 +161,10 @@ export function unreadable(answer: Answer, what: string): Failure {
 /** What was requested: beside the rows of a list an error always counts, beside a license it does not. */
 type AnswerSubject = 'list' | 'license' | 'first activation';
 
-const statusFields = ['status', 'result'] as const;
-const errorWords: ReadonlySet<unknown> = new Set(['error', 'fail', 'failed', 'failure']);
+const statusFields = ['success', 'ok', 'status', 'result', 'code', 'statusCode'] as const;
+const errorWord = /^(false|error|fail|failed|failure)$/i;
+/** With 404, servers also say of a user that there is no license. */
+const errorOfList = /^(false|error|fail|failed|failure|(?!404)[45]\d\d)$/i;
 
 /** Anything but null, false, an empty text, an empty list and an empty object. */
 export function isSaid(value: unknown): boolean {

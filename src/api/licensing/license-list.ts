@@ -91,8 +91,7 @@ function gapAfter({ next, more, rows, total, pages, limit }: Page, place: number
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
   if (total > listed) return `the server reports ${quantity(total, 'license')}, but lists ${listed}`;
   if (pages > place) return `the server reports ${pages} pages, but names no URL after page ${place}`;
-  if (place === 1 && limit > 0 && rows.length === limit)
-    return `its page has as many rows as its limit (${limit}), and nothing says that it is the last one`;
+  if (place === 1 && limit > 0 && rows.length === limit) return `its page is full (${limit} rows): there may be more`;
   return undefined;
 }
 

@@ -47,8 +47,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const cursors = isEndSaid ? [] : valuesOf(/^cursor$/);
   const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast, ...cursors].filter(isSign);
   const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
-  const limits = valuesOf(limitName);
-  const counts = valuesOf(/^count$/).filter((count) => !limits.includes(count));
+  const counts = valuesOf(/^count$/).filter((count) => !valuesOf(limitName).includes(count));
   return {
     next: urls.find((url) => url.includes('?')),
     nextPath,

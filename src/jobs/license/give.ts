@@ -126,8 +126,8 @@ export class Giving {
 
   /** A gateway that repeats a request returns the refusal of the second one: a lookup shows what the first has made. */
   async #seeRefused(one: Case, cause: unknown): Promise<Case> {
-    const isLookedUp = this.#ports.rules.wants === 'one license' && !this.#ports.state.isOver;
-    if (!(cause instanceof Failure) || cause.kind !== 'rejected' || !isLookedUp) throw cause;
+    const isRefused = cause instanceof Failure && cause.kind === 'rejected';
+    if (!isRefused || this.#ports.rules.wants === 'another license') throw cause;
     const seen = await see(one, Infinity, this.#ports);
     if (seen.seen?.result.shows !== 'licenses') throw cause;
     return seen;

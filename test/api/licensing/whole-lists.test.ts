@@ -56,7 +56,7 @@ describe('a list that hints at more rows than it holds is printed, with exit 8',
     const { exitCode, stdout, error } = await ask('license list -o json', { '/v1/license/': reply });
 
     expect({ exitCode, code: error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
-    expect(error?.message).toMatch(/reports 3|has more rows.*: its response says (?!undefined)|limit \(2\)/);
+    expect(error?.message).toMatch(/reports 3|has more rows.*: its response says (?!undefined)|full \(2 rows\)/);
     expect(JSON.parse(stdout)).toEqual([ada, bob]);
   });
 
@@ -171,9 +171,11 @@ describe('an error inside 200 is no list', () => {
     ['errors beside rows', { data: [ada], errors: [{ message: 'denied' }] }],
     ['an object of errors', { errors: { app_code: ['unknown'] }, results: [] }],
     ['success false', { success: false, items: [] }],
+    ['ok false', { ok: false, items: [] }],
+    ['a status of HTTP', { code: 503, msg: 'busy', data: [] }],
     ['non_field_errors', { non_field_errors: ['no'] }],
     ['detail', { detail: 'Not allowed.' }],
-    ['status error', { status: 'error', message: 'quota', results: [] }],
+    ['status error', { status: 'ERROR', message: 'quota', results: [] }],
     ['result failed', { result: 'failed', licenses: [] }],
   ])('%s: exit 6 with the words, and ensure sends no POST', async (_what, body) => {
     const listed = await ask('license list -o json', { '/v1/license/': page(body) });
@@ -188,7 +190,7 @@ describe('an error inside 200 is no list', () => {
 
   test.each<[string, unknown]>([
     ['null', { error: null, errors: [], detail: '', non_field_errors: {}, results: [ada] }],
-    ['false', { error: false, success: true, status: 'ok', result: 'no error', results: [ada] }],
+    ['false', { error: false, success: true, status: 'ok', result: 'no error', code: 404, results: [ada] }],
   ])('words of an error that are %s say nothing', async (_what, body) => {
     expect(await ask('license list -q', { '/v1/license/': page(body) })).toMatchObject({
       exitCode: 0,
