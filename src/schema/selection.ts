@@ -46,6 +46,12 @@ export function channelsIn(narrow: readonly unknown[] = []): (number | string)[]
 
 /** What the terms of a narrow with that operator are of, but for those that leave messages out. */
 export function operandsIn(narrow: readonly unknown[], operator: string): unknown[] {
-  const terms = narrow.filter(isObject).filter((term) => term['operator'] === operator && term['negated'] !== true);
-  return terms.map(({ operand }) => operand);
+  const terms = narrow.filter((term) => !isObject(term) || term['negated'] !== true).map(partsOf);
+  return terms.flatMap(([name, operand]) => (name === operator ? [operand] : []));
+}
+
+/** Operator and operand of a term, which is an object or a pair. */
+export function partsOf(term: unknown): readonly [unknown, unknown] {
+  if (Array.isArray(term)) return [term[0], term[1]];
+  return isObject(term) ? [term['operator'], term['operand']] : [undefined, undefined];
 }

@@ -215,7 +215,8 @@ function found(
   Record<string, unknown>
 > {
   const { ignoresNarrow, firstVisible = 0, level = 372 } = options;
-  const narrow = JSON.parse(parameters['narrow'] ?? '[]') as { operator: string; operand: unknown }[];
+  const given = JSON.parse(parameters['narrow'] ?? '[]') as (Term | readonly [string, unknown])[];
+  const narrow = given.map((term) => ('operator' in term ? term : { operator: term[0], operand: term[1] }));
   const unknown = narrow.find(
     ({ operator, operand }) => isChannel(operator) && !options.messages.some(inChannel(operand)),
   );
@@ -245,13 +246,14 @@ function found(
 }
 
 type Match = (row: ServedMessage) => boolean;
+type Term = { readonly operator: string; readonly operand: unknown };
 
 const inChannel = (operand: unknown): Match => {
   const isName = same(String(operand));
   return (row) => (typeof operand === 'number' ? row.stream_id === operand : isName(row.display_recipient));
 };
 
-function matching({ operator, operand }: { operator: string; operand: unknown }, all: readonly ServedMessage[]): Match {
+function matching({ operator, operand }: Term, all: readonly ServedMessage[]): Match {
   if (isChannel(operator)) return inChannel(operand);
   if (operator === 'with') {
     const { stream_id, subject } = all.find(({ id }) => id === operand) ?? {};

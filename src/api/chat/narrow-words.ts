@@ -1,5 +1,6 @@
 import type { Failure } from '../../core/failure.ts';
 import { narrowLevels, termLevel } from '../../schema/narrow.ts';
+import { partsOf } from '../../schema/selection.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
@@ -55,12 +56,6 @@ function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number
 
 function levelsOf(narrow: readonly unknown[]) {
   return narrow.flatMap((term) => termLevel(...partsOf(term)) ?? []);
-}
-
-/** Operator and operand of a term, which is an object or a pair. */
-export function partsOf(term: unknown): readonly [unknown, unknown] {
-  if (Array.isArray(term)) return [term[0], term[1]];
-  return isObject(term) ? [term['operator'], term['operand']] : [undefined, undefined];
 }
 
 /** Operators of old servers (docs/apis.md, Narrow operators); the new servers take these too. */

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { partsOf } from '../../api/chat/narrow-words.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject, type JsonObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/open-archive.ts';
 import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
-import type { MessageSelection } from '../../schema/selection.ts';
+import { partsOf, type MessageSelection } from '../../schema/selection.ts';
 
 /** Who pulls. An account is its user id if the server reports it, since its address may change. */
 export interface Puller {

@@ -2,9 +2,9 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { CallLimits, RawMessage, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
-import { channelsIn, operandsIn } from '../../schema/selection.ts';
+import { channelsIn, operandsIn, partsOf } from '../../schema/selection.ts';
 
 /** Waits before a page that has messages of another place is requested again: someone may be moving them. */
 const waits: readonly Milliseconds[] = [2000, 7000];
@@ -69,7 +69,7 @@ export function untrusted(message: string): Failure {
 
 /** The test for messages in the place of their query; `with` moves that place, so that every message passes. */
 function placeTest({ narrow = [], allow_empty_topic_name }: MessageQuery): (message: RawMessage) => boolean {
-  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return () => true;
+  if (narrow.some((term) => partsOf(term)[0] === 'with')) return () => true;
   const isOfChannel = (message: RawMessage, channel: number | string): boolean => {
     const [id, name] = [message.read('stream_id'), message.read('display_recipient')];
     if (typeof channel === 'number') return id === channel || (id === undefined && name === undefined);

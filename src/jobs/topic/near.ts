@@ -1,8 +1,9 @@
 // Finds users by what a person types, and explains the refusal of a narrow with an unknown user or channel.
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, ifAnswered, usage } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
+import { partsOf } from '../../schema/selection.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { nearRows, noChannel } from './find-channel.ts';
 
@@ -12,15 +13,14 @@ export async function withNearNames(cause: unknown, narrow: readonly unknown[], 
   // Only the channel or the user may be unknown; any other refusal is about the narrow itself.
   const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
   const isNamed = named === 'user' ? /^(?:sender|mentions|dm(?:-including)?)$/ : /^channel$/;
-  const term = narrow
-    .filter(isObject)
-    .find(({ operator, operand }) => String(operand) === text && isNamed.test(String(operator)));
-  if (text === undefined || !term) return cause;
+  const terms = narrow.map(partsOf).filter(([, operand]) => String(operand) === text);
+  const [operator, operand] = terms.find(([word]) => typeof word === 'string' && isNamed.test(word)) ?? [];
+  if (text === undefined || typeof operator !== 'string') return cause;
   if (named !== 'user') {
-    const { message, details } = await noChannel(chat, typeof term['operand'] === 'number' ? term['operand'] : text);
+    const { message, details } = await noChannel(chat, typeof operand === 'number' ? operand : text);
     return cause.as(cause.kind, message, details);
   }
-  const near = nearUsers((await ifAnswered(chat.users())) ?? [], text, `--${String(term['operator'])} `);
+  const near = nearUsers((await ifAnswered(chat.users())) ?? [], text, `--${operator} `);
   return cause.as(cause.kind, `no user '${text}'${near}`, near === '' ? {} : { hint: undefined });
 }
 

@@ -47,12 +47,13 @@ describe('a page with messages of another place is requested again', () => {
     expect({ exitCode, found, slept }).toEqual({ exitCode: 0, found: lunch.slice(times), slept: waits });
   });
 
-  test('messages of another place three times: exit 7, and the same command may be run again', async () => {
+  test.each([
+    [['--channel', 'kitchen', '--topic', 'lunch']],
+    [['--narrow', '[["channel","kitchen"],["topic","lunch"]]']],
+  ])('%j, messages of another place three times: exit 7, and the same command may be run again', async (words) => {
     const { run, seen } = await open(Infinity);
 
-    const { exitCode, stdout, error, slept } = await run(
-      'messages fetch --channel kitchen --topic lunch --all -o ndjson',
-    );
+    const { exitCode, stdout, error, slept } = await run(['messages', 'fetch', ...words, '--all', '-o', 'ndjson']);
 
     expect({ exitCode, stdout, slept, requests: seen.length }).toEqual({
       ...{ exitCode: 7, stdout: '', slept: [2000, 7000], requests: 3 },
