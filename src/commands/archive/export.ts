@@ -141,11 +141,12 @@ function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) =>
 /** The test for messages that the options select; undefined where they select all. @throws Failure usage */
 async function readChoice(
   typed: Values<typeof choiceOptions>,
-  { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
+  { site, account, account_id }: Pick<ArchiveHead, 'site' | 'account' | 'account_id'>,
   messages: AsyncIterable<JsonObject>,
   context: TimeParts,
 ): Promise<((message: JsonObject) => boolean) | undefined> {
-  const people = (typed.sender ?? []).map((text) => (text === 'me' ? account : text));
+  const own = String(account_id ?? account);
+  const people = (typed.sender ?? []).map((text) => (text === 'me' || text === account ? own : text));
   const called = people.filter((text) => typeof readName(text) === 'string');
   // A user matches by every name and address in the messages, and a channel by every name that it had.
   const senders = new Map<string, JsonObject>();

@@ -377,7 +377,8 @@ describe('archive export', () => {
         await one('--sender 10'),
         "note: 'ines okafor' is Ines Okafor (id 10)\n",
       ]);
-      expect(await one('--sender me')).toEqual(await one('--sender mara@harbour.example'));
+      expect(await one('--sender me')).toEqual(await fetched('--channel general --sender me'));
+      expect(await one('--sender mara@harbour.example')).toEqual(await one('--sender me'));
     });
 
     test('html says how many there are', async () => {
