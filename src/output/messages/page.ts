@@ -66,7 +66,7 @@ function contentOf(shown: ShownMessage, sanitized: (html: string) => string): st
   const rest = mark === undefined ? '' : `<p>${mark}</p>`;
   if (!shown.isHtml) return `<p class="source">${escaped(content)}</p>${rest}`;
   const html = sanitized(content) + rest;
-  return shown.isAction ? html.replace(/^<p>\/me/, `<p>* ${escaped(shown.sender)}`) : html;
+  return shown.isAction ? html.replace(/^<p>\/me/, () => `<p>* ${escaped(shown.sender)}`) : html;
 }
 
 function footOf(conversations: PageForm['conversations'], { pages }: PageHead): string {

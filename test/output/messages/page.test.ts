@@ -216,12 +216,13 @@ test('a spoiler is closed, mathematics is MathML with its source, an action begi
   const spoiler =
     '<div class="spoiler-block"><div class="spoiler-header">\n</div><div class="spoiler-content">x</div></div>';
   const more = [katex, spoiler].map((content, index) => ({ ...base, id: index + 1, content }));
-  const { document } = opened([...recorded('all-kinds'), ...more]).window;
+  const all = recorded('all-kinds').map((message) => ({ ...message, sender_full_name: 'Ca$$h $&' }));
+  const { document } = opened([...all, ...more]).window;
   expect(document.querySelector('#m27880 details')?.hasAttribute('open')).toBe(false);
   // The style sheet names an empty one.
   expect(document.querySelector('#m2 summary')?.innerHTML).toBe('');
   expect(document.querySelector('#m1 .content')?.innerHTML).toBe(
     '<p><span><span><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span></p>',
   );
-  expect(document.querySelector('#m27901 .content')?.textContent).toBe('* Iago waves');
+  expect(document.querySelector('#m27901 .content')?.textContent).toBe('* Ca$$h $& waves');
 });
