@@ -9,7 +9,7 @@ import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
 import { hasMessages, surveyTopics, type PurgePlace, type TopicSurvey } from '../../jobs/topic/survey-topics.ts';
 import { whole } from '../../output/columns.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
-import { topicLevels } from '../../schema/topic.ts';
+import { emptyTopicName, topicLevels } from '../../schema/topic.ts';
 import type { ChatCredential } from '../../store/account/credentials.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { command } from '../command.ts';
@@ -151,7 +151,7 @@ async function checkAllowed(chat: ChatApi, names: readonly string[], { email }: 
   });
 }
 
-/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
+/** The typed name is the only yes: --yes and return alone are none. @throws Failure usage, cancelled */
 async function confirmTopics(
   surveys: readonly TopicSurvey[],
   by: 'name' | 'number',
@@ -161,8 +161,10 @@ async function confirmTopics(
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';
   if (typed === undefined && !terminal.canAsk()) throw usage(`give ${what} with --confirm: nothing was deleted`);
-  const answer = typed ?? (await terminal.ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
-  if (answer === expected) return;
+  const name = typed === undefined && expected === '' ? emptyTopicName : expected;
+  const whole = name === expected ? what : `${what}, ${name},`;
+  const answer = typed ?? (await terminal.ask(`Type ${whole} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
+  if (answer === name) return;
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }

@@ -526,14 +526,19 @@ describe('the question', () => {
     ['Lunch\n', 130],
     ['y\n', 130],
     ['\n', 130],
-  ])('on a terminal the name is typed: %j is exit %d, also under -y', async (stdin, exitCode) => {
-    const server = await kitchen();
+    ['\n', 130, '', ', general chat,'],
+    ['general chat\n', 0, '', ', general chat,'],
+  ])(
+    'on a terminal the name is typed: %j is exit %d, also under -y',
+    async (stdin, exitCode, topic = 'lunch', name = '') => {
+      const server = await kitchen({ messages: [...lunch, ...topicOf('', [4])] });
 
-    const ran = await server.run('topic delete 5 lunch -y --no-archive', { tty: true, stdin });
+      const ran = await server.run(['topic', 'delete', '5', topic, '-y', '--no-archive'], { tty: true, stdin });
 
-    expect(ran.stderr).toContain("Type the topic's name to delete it permanently: ");
-    expect({ exitCode: ran.exitCode, calls: deletions(server) }).toEqual({ exitCode, calls: exitCode === 0 ? 1 : 0 });
-  });
+      expect(ran.stderr).toContain(`Type the topic's name${name} to delete it permanently: `);
+      expect({ exitCode: ran.exitCode, calls: deletions(server) }).toEqual({ exitCode, calls: exitCode === 0 ? 1 : 0 });
+    },
+  );
 });
 
 describe('--max-messages', () => {
