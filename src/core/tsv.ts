@@ -38,7 +38,7 @@ export function namesInList(
   if (isOurs && read.length === names.length) return read;
   const given = isOurs ? names : lines;
   const name = isOurs || unclear === 'refuse' ? given.find((one) => otherReading(one) !== undefined) : undefined;
-  if (name !== undefined) throw usage(twoReadings(name, otherReading(name)), asNdjson);
+  if (name !== undefined) throw usage(twoReadings(name, otherReading(name)), asArguments);
   return given;
 }
 
@@ -53,10 +53,10 @@ export function twoReadings(name: string, ours = name): string {
 export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
   const undone = otherReading(name);
   if (undone === undefined || !isThere(undone)) return name;
-  if (isThere(name)) throw usage(`'${name}' or '${undone}': the list contains both`, asNdjson);
+  if (isThere(name)) throw usage(`'${name}' or '${undone}': the list contains both`, asArguments);
   return undone;
 }
 
 /** Advice if nothing shows whether chatelaine or a spreadsheet wrote a text. */
-export const asNdjson =
-  'Print the list with -o ndjson, and give --input-format ndjson; or give the names as arguments.';
+export const asNdjson = 'Print the list with -o ndjson, and give --input-format ndjson.';
+const asArguments = 'Give the names as arguments.';

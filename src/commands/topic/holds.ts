@@ -6,7 +6,7 @@ import { emptyTopicName } from '../../schema/topic.ts';
 import type { Accounts } from '../context.ts';
 import type { RosterSource } from '../../store/roster/read-roster.ts';
 import { rosterSource, type RosterParts } from '../roster.ts';
-import { readPlace, topicRowFields } from './named-topics.ts';
+import { readPlace, topicRowFields, withoutOptions } from './named-topics.ts';
 
 export const holdOption = {
   hold: {
@@ -64,7 +64,7 @@ async function holdsInRows(source: RosterSource, header: readonly string[]): Pro
         throw usage(`topic_name and ids are both missing; the empty topic is '${emptyTopicName}'`);
       return row;
     },
-  });
+  }).catch(withoutOptions);
   return rows.map((row, index) => {
     const { stream_id, channel, topic_name } = row;
     const ids = idsOf(row);

@@ -211,7 +211,8 @@ async function topicsInRows(chat: ChatApi, file: string, context: RosterParts): 
   } as const;
   const known = new Map<string, Channel>();
   const topics: Topic[] = [];
-  for (const { stream_id, channel: name, topic_name = '' } of (await readSheet(file, {}, rules, context)).rows) {
+  const { rows } = await readSheet(file, {}, rules, context).catch(withoutOptions);
+  for (const { stream_id, channel: name, topic_name = '' } of rows) {
     const word = stream_id === undefined ? `name:${name}` : `id:${stream_id}`;
     const channel = known.get(word) ?? (await findChannel(chat, word));
     if (!known.has(word)) await refuseArchived(chat, channel);
@@ -224,6 +225,12 @@ async function topicsInRows(chat: ChatApi, file: string, context: RosterParts): 
     topics.push({ channel, topic_name, label: labelOf({ channel, topic_name }) });
   }
   return topics;
+}
+
+/** The failure of a file of rows; these commands have no options of a sheet, which its hint may name. */
+export function withoutOptions(cause: unknown): never {
+  if (!(cause instanceof Failure) || !/--[a-z]/.test(cause.details.hint ?? '')) throw cause;
+  throw cause.as(cause.kind, cause.message, { hint: 'Write the file as topic list -o ndjson prints it.' });
 }
 
 /** Refuses an archived channel, in which the server deletes nothing. @throws Failure rejected */

@@ -143,6 +143,7 @@ describe('topic delete --from rows of channel and topic', () => {
     ],
     ['{"stream_id":5,"channel":"attic","topic_name":"lunch"}', "the channel 5 is 'kitchen', and the file says 'attic'"],
     ['stream_id,messages\n5,3\n', 'the header lacks topic_name'],
+    ['messages\n3\n', 'Write the file as topic list -o ndjson prints it.'],
     ['', 'no rows'],
   ])('%s: exit 2, and nothing is deleted', async (text, message) => {
     const server = await open();
@@ -150,7 +151,7 @@ describe('topic delete --from rows of channel and topic', () => {
     const { exitCode, error } = await server.run('topic delete --from - --confirm 1 -o json', { stdin: text });
 
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 2, calls: 0 });
-    expect([error?.message, ...(error?.problems ?? [])].join('\n')).toContain(message);
+    expect([error?.message, ...(error?.problems ?? []), error?.hint].join('\n')).toContain(message);
   });
 
   test.each([0, 1])(

@@ -254,6 +254,7 @@ describe('the file', () => {
   test.each([
     ['empty', '\n', 'names no topic"'],
     ['a row of nothing', 'channel,ids\nkitchen,\n', 'topic_name and ids are both missing'],
+    ['no JSON', '{', 'Write the file as topic list -o ndjson prints it.'],
     ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids is not a list of whole numbers'],
   ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {
     const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);

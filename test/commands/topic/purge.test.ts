@@ -527,7 +527,7 @@ describe('what is said', () => {
 
     const { exitCode, stderr } = await server.run(line, { stdin: 'a\\\\b\n' });
 
-    expect(stderr.includes('the list contains both')).toBe(exit === 2);
+    expect(stderr.includes('both\nhint: Give the names as arguments.')).toBe(exit === 2);
     expect([exitCode, server.messages.map(({ subject }) => subject)]).toEqual([exit, stay]);
   });
 
