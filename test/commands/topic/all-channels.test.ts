@@ -109,8 +109,8 @@ describe('topic delete --from rows of channel and topic', () => {
     const rows = JSON.parse(stdout) as { stream_id: number; topic_name: string; deleted: number; status: string }[];
     expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'deleted'));
     expect(rows.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(13);
-    expect(stderr).toContain("as ada@chat.test, channel 'kitchen' (id 5):\n");
-    expect(stderr).toContain("as ada@chat.test, channel 'attic' (id 6):\n");
+    expect(stderr).toContain("as ada@chat.test, channel 'kitchen' (id 5):\ntopic '");
+    expect(stderr).toContain("as ada@chat.test, channel 'attic' (id 6):\ntopic '");
     expect(stderr).toContain('channels: 2, topics: 5, messages: 13\n');
     expect(
       readdirSync(root)
@@ -210,16 +210,5 @@ describe('topic delete --from rows of channel and topic', () => {
     expect(rows.map(({ status }) => status)).toEqual(['missing', 'missing', 'deleted', 'deleted', 'deleted']);
     expect(left(server)).toEqual([21]);
     expect(third.exitCode).toBe(5);
-  });
-
-  test('each of many topics is a line below its channel, with the numbers of all', async () => {
-    const many = idsBetween(1, 25).flatMap((id) => topicOf(`topic ${id}`, [id], { ...old, ...(id > 20 ? attic : {}) }));
-    const server = await openChatServer({ messages: many, channels });
-
-    const { stderr } = await server.run(`topic delete --from ${await oldTopics(server)} --confirm 1`);
-
-    expect(stderr).toContain("channel 'kitchen' (id 5):\ntopic 'topic 1': 1 message on");
-    expect(stderr).toContain("channel 'attic' (id 6):\ntopic 'topic 21': 1 message on");
-    expect(stderr).toContain('channels: 2, topics: 25, messages: 25\n');
   });
 });
