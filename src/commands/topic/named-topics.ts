@@ -34,7 +34,6 @@ export const channelArgument = {
 
 export interface NamedPlace {
   readonly channel: string;
-  /** The topic of a link. */
   readonly topic?: string | undefined;
 }
 

@@ -86,5 +86,4 @@ export async function keepFiles(
   return { files, files_kept: fetched.kept };
 }
 
-/** Messages name at most this many files. */
 export const namedFiles = 10;

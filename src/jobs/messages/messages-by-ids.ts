@@ -5,8 +5,6 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 
-const idsLevel = messageParameters.message_ids.level;
-
 const mostNamed = 20;
 
 /**
@@ -56,7 +54,7 @@ export const received: readonly object[] = [];
 /** True if the server finds messages by `message_ids`; a server that does not report its level counts as new. */
 export async function findsByIds(chat: ChatApi): Promise<boolean> {
   const level = await chat.level();
-  return level === undefined || level >= idsLevel;
+  return level === undefined || level >= messageParameters.message_ids.level;
 }
 
 /** Yields those messages that the server shows in the query's narrow; none in a channel that is not visible. */

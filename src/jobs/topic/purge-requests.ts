@@ -1,5 +1,4 @@
-// The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic). They know
-// nothing of what was before.
+// The requests of a purge that change the topic, or find what left it (docs/apis.md, Deleting a topic).
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';

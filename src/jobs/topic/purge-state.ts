@@ -226,19 +226,15 @@ export function statusOf({ present, elsewhere, unseen }: StateCounts): PurgeStat
 
 /** The messages that are in the topic as far as the looks have shown, ascending. */
 export function presentIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
-  return ascending(messages.keys()).filter((id) => messages.get(id) === 'present');
+  return [...messages.keys()].filter((id) => messages.get(id) === 'present').sort((one, other) => one - other);
 }
 
 /** The messages that left the topic, ascending. */
 export function goneIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
-  return ascending(messages.keys()).filter((id) => messages.get(id) !== 'present');
+  return [...messages.keys()].filter((id) => messages.get(id) !== 'present').sort((one, other) => one - other);
 }
 
 /** How many original messages are left in the topic. */
 export function leftIn(state: PurgeState): number {
   return presentIn(state).filter((id) => state.start.has(id)).length;
-}
-
-export function ascending(ids: Iterable<number>): number[] {
-  return [...new Set(ids)].sort((one, other) => one - other);
 }

@@ -109,7 +109,6 @@ export function timeOf(message: RawMessage | undefined): number | null {
   return typeof time === 'number' ? time : null;
 }
 
-/** The most messages of a request: these are read but not kept, and the server limits the number of requests. */
 const largestPage = maxMessages;
 
 /**
@@ -157,7 +156,6 @@ async function notFound(chat: ChatApi, missing: readonly TopicSurvey[]): Promise
   });
 }
 
-/** Messages name at most this many topics. */
 const mostNamed = 20;
 
 function listNames(surveys: readonly TopicSurvey[]): string {

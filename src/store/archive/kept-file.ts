@@ -20,12 +20,11 @@ export interface KeptFile {
 export interface RefusedFile {
   readonly path: UploadPath;
   readonly refused: string;
-  readonly why: ReasonRefused;
+  readonly why: (typeof reasonsRefused)[number];
 }
 
 /** The server has no such file; this account may not read it; or it was not kept for another reason. */
 const reasonsRefused = ['missing', 'unreadable', 'failed'] as const;
-type ReasonRefused = (typeof reasonsRefused)[number];
 
 export function isKept(record: FileRecord | undefined): record is KeptFile {
   return record !== undefined && 'file' in record;
