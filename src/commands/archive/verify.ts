@@ -60,7 +60,7 @@ function hintOf({ kind, file, problem }: ArchiveProblem, { folder, problems }: A
   // A damaged list blocks every pull, so it has to be restored before anything else.
   const known = problems.find((one) => one.file !== 'purge.ndjson' && (one.kind === 'list' || one.kind === 'lost'));
   if (known) return copyHint(known.file);
-  if (partNumberIn(file) !== undefined) return copyHint(file);
+  if (kind === 'content' && partNumberIn(file) !== undefined) return copyHint(file);
   // A pull fetches attached files again, but without --recheck it reads only those that look changed.
   return `Run: ${commandLine('archive pull', [folder], { recheck: problem.startsWith(otherContent) })}`;
 }

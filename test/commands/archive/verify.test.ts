@@ -150,6 +150,7 @@ test('what a crash leaves says that the pull did not end: a cut last line, a fil
     },
   ]);
   expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
+  expect(stderr).not.toContain('from a copy');
   server.messages.push(...topicOf('lunch', [2600]));
   expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
   expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
