@@ -390,7 +390,7 @@ export const rules = [
       'if (isKept(known) && (await archive.holds(known, which))) return undefined;',
       '',
     ],
-    ['a file that the server no longer has is named once', 'if (record && !isKnown) {', 'if (record) {'],
+    ['a file that the server no longer has is named once', 'known?.refused === kept.refused ?', 'false ?'],
     [
       'whoever cannot keep each file says so',
       'if (refused.length > 0) untilWritten(',
@@ -401,7 +401,7 @@ export const rules = [
       "fetched.lacking.filter(({ why }) => why === 'failed')",
       'fetched.lacking',
     ],
-    ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
+    ['the line of a kept file is recorded', 'if (record) await archive.recordFile(record);', ''],
   ]),
   ...inFile('files', 'store/archive/archive.ts', [
     [

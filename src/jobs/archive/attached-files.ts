@@ -27,20 +27,20 @@ const atOnce = 4;
  */
 export async function fetchFiles(chat: ChatApi, archive: OpenArchive, { maxFileSize, which, gone }: FileLimits) {
   const paths = attachedFiles(archive, archive.head?.site ?? '');
-  const fresh: RefusedFile[] = [];
+  const [fresh, lost]: [RefusedFile[], RefusedFile[]] = [[], []];
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
     const known = archive.files.get(path);
     if (isKept(known) && (await archive.holds(known, which))) return undefined;
     const kept = await chat.upload(path, maxFileSize, (content) => archive.keep(path, content));
-    return 'refused' in kept ? { path, ...kept } : kept;
+    if (!('refused' in kept)) return kept;
+    if (!isKept(known)) return known?.refused === kept.refused ? undefined : { path, ...kept };
+    // Its record stays: the file can be put back from a copy.
+    lost.push({ path, refused: `${kept.refused}; put ${known.file} back from a copy`, why: 'failed' });
+    return undefined;
   };
   for await (const record of pool(paths, atOnce, look)) {
-    const known = record && archive.files.get(record.path);
-    const isKnown = known && !isKept(known) && !isKept(record) && known.refused === record.refused;
-    if (record && !isKnown) {
-      await archive.recordFile(record);
-      if (!isKept(record)) fresh.push(record);
-    }
+    if (record) await archive.recordFile(record);
+    if (record && !isKept(record)) fresh.push(record);
   }
   const missing = fresh.filter(({ why }) => why === 'missing').map(({ path }) => path);
   if (missing.length > 0) gone(`attached files that the server no longer has: ${countNamed(missing)}`);
@@ -49,7 +49,8 @@ export async function fetchFiles(chat: ChatApi, archive: OpenArchive, { maxFileS
   const named = unreadable.map((path) => [path, links.get(path)].filter((text) => text !== undefined).join(' in '));
   if (named.length > 0) gone(`attached files that this account may not read: ${countNamed(named)}`);
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
-  return { kept: records.filter(isKept).length, lacking: records.flatMap((one) => (isKept(one) ? [] : one)) };
+  const lacking = [...lost, ...records.flatMap((one) => (isKept(one) ? [] : one))];
+  return { kept: records.length - lacking.length, lacking };
 }
 
 function countNamed(names: readonly string[]): string {

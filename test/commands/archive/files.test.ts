@@ -88,7 +88,6 @@ test(
 
 test.each<[string, (path: string) => void, string]>([
   ['missing', (path) => rmSync(path), 'the file is missing'],
-  ['cut', (path) => writeFileSync(path, 'x'), 'the content changed: its SHA-256 is not that of files.ndjson'],
   [
     'changed',
     (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', 'sandbux')),
@@ -372,17 +371,19 @@ test.each([
   expect(second).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('the row of a pull that could not keep all files comes before its failure', async () => {
-  const { run } = await serverWith((url) =>
-    url.includes('/2/a/')
-      ? { status: 400, body: '<p>no</p>' }
-      : { body: url.startsWith('/api/') ? success('/t/f') : 'x' },
-  );
+test('the record of a kept file stays if it is lost, and the server no longer has it: exit 8', async () => {
+  let reply = (url: string) => ({ status: 200, body: url.startsWith('/api/') ? success('/t/f') : 'x' });
+  const { run, folder } = await serverWith((url) => reply(url), ['2/a/f']);
+  await run('');
+  const [{ file = '' } = {}] = filesIn(folder);
+  rmSync(join(folder, file));
+  reply = () => ({ status: 404, body: '<p>Gone.</p>' });
 
-  const { exitCode, stdout } = await run('-o json');
+  const { exitCode, stdout, stderr } = await run('-o json');
 
-  expect(exitCode).toBe(8);
-  expect(JSON.parse(stdout)).toMatchObject({ messages: 1, added: 1, files: 8, files_kept: 7 });
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([8, { files: 1, files_kept: 0 }]);
+  expect(stderr).toContain(`2/a/f is not kept: Gone. (404); put ${file} back from a copy`);
+  expect(filesIn(folder)).toMatchObject([{ file }]);
 });
 
 test('--max-file-size ends a file that is larger after as many bytes, and asks once', async () => {
@@ -390,9 +391,10 @@ test('--max-file-size ends a file that is larger after as many bytes, and asks o
     url.startsWith('/api/') ? { body: success('/t/f') } : { body: Buffer.alloc(1_000_001) },
   );
 
-  const { exitCode, stderr } = await run('--max-file-size 1mb');
+  const { exitCode, stdout, stderr } = await run('--max-file-size 1mb -o json');
 
   expect(exitCode).toBe(8);
+  expect(JSON.parse(stdout)).toMatchObject({ messages: 1, added: 1, files: 8, files_kept: 0 });
   expect(stderr).toContain('2/a/f is not kept: it is larger than 1000000 bytes');
   expect(seen.filter(({ url }) => url === '/t/f')).toHaveLength(8);
   expect(filesIn(folder)).toHaveLength(8);

@@ -520,7 +520,6 @@ describe('the question', () => {
   test.each([
     ['lunch\n', 0],
     ['Lunch\n', 130],
-    ['\n', 130],
     ['\n', 130, '', ', general chat,'],
     ['general chat\n', 0, '', ', general chat,'],
   ])(

@@ -44,7 +44,6 @@ describe('a held topic', () => {
     ['by its name below a header of a spreadsheet', '"Topic Name"\n"lunch"\n'],
     ['by a header with dashes', 'Stream-ID;TOPIC-NAME\n5;Lunch\n'],
     ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
-    ['by its first and its last id', 'first_id,last_id\n1,4\n'],
     ['by its last id alone', 'first_id,last_id\n99,4\n'],
     ['by its name with a blank behind it', 'nothing\nlunch \n'],
     ['by its name behind the byte order mark of a second file', 'nothing\n\uFEFFlunch\n'],
