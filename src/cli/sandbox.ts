@@ -93,8 +93,6 @@ async function* serve(running: RunParts, options: Parameters<SandboxControl['ser
     persistence,
   });
   try {
-    // Refuses a file of another program before anybody is served.
-    await persistence?.exclusively(async ({ records }) => sandbox.store.replay(records));
     yield addressOf(sandbox);
     say(`serving on ${sandbox.listening} until Ctrl-C`);
     // Only a signal ends the server, with the failure that names the signal.

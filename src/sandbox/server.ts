@@ -50,7 +50,7 @@ export interface SandboxOptions {
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Starts both services. @throws Failure usage where the port or the address cannot be used */
+/** Starts both services. @throws Failure usage where the port or the address cannot be used, config for the data */
 export async function startSandbox(options: SandboxOptions) {
   const store = createStore((state) => {
     addSample(state, options.featureLevel ?? levels.newest);
@@ -58,6 +58,8 @@ export async function startSandbox(options: SandboxOptions) {
     options.seed?.(state);
     if (options.historyLimit !== undefined) hideHistory(state, options.historyLimit);
   });
+  // Refuses a file of another program before anybody is served.
+  await options.persistence?.exclusively(async ({ records }) => store.replay(records));
   const closing = new AbortController();
   // Each late commit waits for it: no leak, and nothing that Node should warn of on stderr.
   setMaxListeners(0, closing.signal);

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { limiter } from '../core/batch.ts';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
+import { renaming } from '../core/shell-word.ts';
 import { bytesAt, openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
@@ -103,6 +104,6 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
 
 function unusableData(path: string, what: string): Failure {
   return new Failure('config', `the sandbox's data ${path} cannot be used: ${what}`, {
-    hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
+    hint: `Move it away: ${renaming(path, `${path}.broken`)}`,
   });
 }

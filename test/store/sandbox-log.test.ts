@@ -89,7 +89,7 @@ test.each(['remote_user,size_allowance\nanna,3\n', 'short', '{"log":"a line of s
     expect(await failureOf(() => append(log, 1))).toEqual({
       kind: 'config',
       message: `the sandbox's data ${path} cannot be used: it is not data of a sandbox`,
-      hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
+      hint: `Move it away: mv ${path} ${path}.broken`,
     });
     expect(readFileSync(path, 'utf8')).toBe(text);
   },
