@@ -28,7 +28,8 @@ test.each(sampleOf(6, writes))('a read-only profile refuses: %s', async (line, s
 
   const ran = await runAlone(`${line} -o json`, { home, ...(stdin === undefined ? {} : { stdin }) });
 
-  expect(ran.error).toMatchObject({ code: 'config', exit: 3, retryable: false });
+  const hint = expect.stringContaining('sign in again with --no-read-only') as string;
+  expect(ran.error).toMatchObject({ code: 'config', exit: 3, retryable: false, hint });
   expect(ran.error?.message).toMatch(/ is read-only: nothing was sent$/);
   // A chat account may have to be asked what the server knows.
   expect(line?.startsWith('license') ? methods : methods.filter((method) => method !== 'GET')).toEqual([]);

@@ -96,7 +96,7 @@ export function guard(connection: Connection, request: Request, call: Call): voi
 function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, request: Request, call: Call): void {
   if (readOnly) {
     throw new Failure('config', 'this profile is read-only: nothing was sent', {
-      hint: 'Choose another profile with --profile, sign in again without --read-only, or unset CHATELAINE_READ_ONLY.',
+      hint: 'Choose another profile with --profile, sign in again with --no-read-only, or unset CHATELAINE_READ_ONLY.',
       http: { method: request.method, url: request.shown },
     });
   }

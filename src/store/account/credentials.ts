@@ -31,7 +31,7 @@ export function refuseReadOnly({ read_only, profile }: Partial<Holder & { readon
   if (!read_only) return;
   const who = profile === undefined ? 'this run' : `the profile ${profile}`;
   throw new Failure('config', `${who} is read-only: nothing was sent`, {
-    hint: 'Choose another profile with --profile, sign in again without --read-only, or unset CHATELAINE_READ_ONLY.',
+    hint: 'Choose another profile with --profile, sign in again with --no-read-only, or unset CHATELAINE_READ_ONLY.',
   });
 }
 
