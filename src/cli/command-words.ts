@@ -1,5 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns } from '../commands/index.ts';
+import { quantity } from '../core/duration.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { flagOf, type Fields } from '../schema/field.ts';
 import { nearest, suggestion } from '../schema/nearest.ts';
@@ -123,12 +124,8 @@ export function mistakeIn({ lacking, unknown }: LineParts, { words, options, giv
   const missing = args.find(([, { required }], at) => required && given[at] === undefined);
   if (missing) return usage(`${missing[1].placeholder ?? missing[0].toUpperCase()} is required`, form);
   const were = given.length === 1 ? 'was' : 'were';
-  return usage(`${line} takes ${countOf(args.length)}; ${given.length} ${were} given`, form);
-}
-
-function countOf(number: number): string {
-  if (number === 0) return 'no argument';
-  return number === 1 ? 'one argument' : `${number} arguments`;
+  const most = args.length === 0 ? 'no argument' : quantity(args.length, 'argument');
+  return usage(`${line} takes ${most}; ${given.length} ${were} given`, form);
 }
 
 /** Shows the name in `--name=value`, and the letter in `-xvalue`: the value may be a key. */

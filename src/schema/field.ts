@@ -254,7 +254,7 @@ export interface Assignment {
   readonly value: unknown;
 }
 
-/** Reads every item, and reports all that failed at once. @throws Failure usage with a line for each bad item */
+/** Reads every item. @throws Failure usage with a line for each of the first 20 bad items, and how many are left */
 export function collect<I, T>(items: readonly I[], read: (item: I, index: number) => T): T[] {
   const problems: Failure[] = [];
   const values = items.flatMap((item, index) => {
@@ -267,9 +267,8 @@ export function collect<I, T>(items: readonly I[], read: (item: I, index: number
     }
   });
   if (problems.length === 0) return values;
-  const hints = new Set(problems.flatMap(({ details }) => details.hint ?? []));
-  throw usage(
-    problems.map(({ message }) => message),
-    [...hints].join('\n') || undefined,
-  );
+  const named = problems.slice(0, 20);
+  const hints = new Set(named.flatMap(({ details }) => details.hint ?? []));
+  const others = problems.length > named.length ? [`${problems.length - named.length} more`] : [];
+  throw usage([...named.map(({ message }) => message), ...others], [...hints].join('\n') || undefined);
 }

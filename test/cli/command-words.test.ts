@@ -67,7 +67,7 @@ test.each([
     'chatelaine license create takes no argument; 2 were given',
     see('license create --remote-user U --size-allowance N [OPTION…]'),
   ],
-  ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', see('auth use NAME [OPTION…]')],
+  ['auth use a b', 'chatelaine auth use takes 1 argument; 2 were given', see('auth use NAME [OPTION…]')],
   ['license list --trace=1', '--trace does not accept a value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],

@@ -118,6 +118,7 @@ test('collecting keeps the order, and throws on what is no bad input', () => {
     throw usage(`bad ${item}`, 'Write it.');
   };
   expect(thrownBy(() => collect(['a', 'b'], refuse))).toEqual({ message: 'bad a\nbad b', hint: 'Write it.' });
+  expect(thrownBy(() => collect(Array<string>(22).fill('x'), refuse)).message).toMatch(/^(bad x\n){20}2 more$/);
 });
 
 test('flags are derived from names', () => {
