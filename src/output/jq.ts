@@ -14,7 +14,9 @@ interface FilterLimits {
  * @throws Failure usage where it does not compile; the filter Failure rejected, or the signal's reason
  */
 export async function openFilter(expression: string, ending: FilterLimits, mostBytes = 256 * 1024 * 1024) {
-  const preamble = preambleOf(expression, ending.env);
+  // A line that gives the expression its environment, if it uses that, without our keys.
+  const environment = `${JSON.stringify(withoutKeys(ending.env))} as $ENV | def env: $ENV;\n`;
+  const preamble = /env\b/i.test(expression) ? environment : '';
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression: preamble + expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
@@ -36,11 +38,6 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
     await worker.terminate();
     throw filterFailure(problemsIn(stderr));
   };
-}
-
-/** A line that gives the expression its environment, if it uses that, without our keys. */
-function preambleOf(expression: string, env: Environment): string {
-  return /env\b/i.test(expression) ? `${JSON.stringify(withoutKeys(env))} as $ENV | def env: $ENV;\n` : '';
 }
 
 const tooMuch = 'the expression needs too much memory';

@@ -74,6 +74,7 @@ export default command({
 
   async *rows(values, context) {
     const { file = values.file_option ?? values.plan ?? '' } = values;
+    if (values.write_plan === file) throw usage('--write-plan names the roster itself', 'Name another file.');
     const isAsked = context.terminal.canAsk() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N without a terminal');

@@ -56,6 +56,8 @@ export default command({
 
   async *rows({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
     const values = { ...options, app_code };
+    if (roster !== undefined && write_accepted === roster)
+      throw usage('--write-accepted names the roster itself', 'Name another file.');
     const expected = roster === undefined ? undefined : (await readUsers(roster, values, oncePerUser, context)).rows;
     const accepted = readAccepted(accept === undefined ? '' : await context.disk.read(accept), accept ?? '');
     const counts = new AuditCounts();

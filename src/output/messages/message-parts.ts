@@ -10,6 +10,7 @@ export type ShownMessage = ReturnType<typeof shownMessage>;
 /** Reads all that documents for people show of a message. */
 export function shownMessage(message: MessageFields) {
   const { display_recipient, subject, sender_full_name, sender_email, sender_id } = message;
+  const { last_edit_timestamp: edit, last_moved_timestamp: move } = message;
   const people = recipientsOf(message);
   const [channel, topic, between] =
     people === undefined
@@ -26,7 +27,8 @@ export function shownMessage(message: MessageFields) {
     moment,
     day: moment.slice(0, 10),
     time: moment.slice(11, 16),
-    marks: marksOf(message),
+    // Words beside the sender. Before level 365 a move has the time of an edit.
+    marks: [...(edit === undefined ? [] : ['edited']), ...(move === undefined ? [] : ['moved'])],
     ...renderedOf(message),
     isHtml: isHtml(message),
     isAction: message['is_me_message'] === true,
@@ -70,11 +72,6 @@ function reactionsOf({ reactions }: MessageFields) {
 export function characterOf(code: string): string | undefined {
   const points = code.split('-').map((part) => parseInt(part, 16));
   return points.every((point) => point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
-}
-
-/** Words beside the sender. Before level 365 a move has the time of an edit. */
-function marksOf({ last_edit_timestamp: edit, last_moved_timestamp: move }: MessageFields): readonly string[] {
-  return [...(edit === undefined ? [] : ['edited']), ...(move === undefined ? [] : ['moved'])];
 }
 
 /** Longest text that is rendered: the slowest markup of that length takes about a second, and signals wait for it. */

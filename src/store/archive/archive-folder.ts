@@ -1,9 +1,10 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { exists, ifThere, orFailure, readBytes, unlessRefused, writeNamed } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
+import { manifestFile } from './archive-head.ts';
 import { filesFolder, keptName } from './kept-file.ts';
 
 const lockName = 'lock';
@@ -88,6 +89,8 @@ const portion = 262_144;
 
 /** Writes a document whole or not at all, for whom the umask or the old file allows. @throws as `pieces`; Failure */
 export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  if (await exists(join(dirname(path), manifestFile)))
+    throw usage(`${path} would be a file of an archive`, 'Name a file in another folder.');
   const write = async (file: FileHandle): Promise<void> => {
     let gathered = '';
     for await (const piece of pieces) {

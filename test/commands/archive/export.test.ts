@@ -152,6 +152,7 @@ describe('archive export', () => {
       expect(refused.stderr).toContain(`5001 messages become pages in a folder, and ${file} is a file`);
       expect(refused.stderr).toContain('--pages one');
       expect(inside.exitCode).toBe(2);
+      expect((await server.run(`archive export ${folder} -o csv --to ${folder}/archive.json`)).exitCode).toBe(2);
     },
   );
 

@@ -310,6 +310,8 @@ describe('an audit that is quiet again', () => {
       '3 findings in 56 licenses (3 retired, 1 accepted)',
     ]);
 
+    const ruined = await ask(`license audit --roster ${file} --write-accepted ${file}`, { home });
+    expect(ruined.stderr).toContain('--write-accepted names the roster itself');
     const rewritten = await ask(`license audit --accept ${file} --write-accepted ${file}`, { home });
     expect(rewritten.exitCode).toBe(0);
     expect(readFileSync(file, 'utf8').split('\n')).toEqual([

@@ -228,7 +228,6 @@ test.each<[string, Environment, string, string]>([
 });
 
 test.each<[string, LicensingChoice, string, string, string]>([
-  ['an unknown profile', { profile: 'x' }, 'config', "there is no profile 'x'", 'Stored: app, second, chat.'],
   [
     'a profile of the other kind',
     { profile: 'chat' },
