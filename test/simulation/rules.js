@@ -174,7 +174,7 @@ export const rules = [
     ],
     [
       'another license is one that was not there before',
-      'before && !before.has(identityOf(license)) && !isOfEarlier(one, license);',
+      'before && !before.has(identityOf(license)) && !isEarlier(license);',
       'before !== undefined;',
     ],
   ]),

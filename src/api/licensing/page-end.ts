@@ -32,6 +32,8 @@ const totalName =
 const limitName = /^(limit|size|pagesize|perpage)$/;
 const lastName = /^(is)?last(page)?$/;
 const pagesName = /^((total|num|numberof|last)pages?|pages?(count|total)|pages)$/;
+/** Such a name says whether there are more rows, or how many, also where its value is none; so do links. */
+const endNames = [nextName, moreName, lastName, totalName, pagesName, /links?$/];
 /** Where servers put paging beside the rows. */
 const placeName =
   /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|hydraview)$/;
@@ -43,7 +45,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
   const isNotLast = valuesOf(lastName).includes(false);
-  const isEndSaid = entries.some(([name]) => saysEnd(name));
+  const isEndSaid = entries.some(([name]) => endNames.some((names) => names.test(name)));
   const cursors = isEndSaid ? [] : valuesOf(/^cursor$/);
   const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast, ...cursors].filter(isSign);
   const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
@@ -57,11 +59,6 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
     pages: highest(valuesOf(pagesName)),
     limit: isEndSaid ? 0 : highest(valuesOf(/^(limit|pagesize|perpage)$/)),
   };
-}
-
-/** Such a name says whether there are more rows, or how many, also where its value is none; so do links. */
-function saysEnd(name: string): boolean {
-  return [nextName, moreName, lastName, totalName, pagesName, /links?$/].some((names) => names.test(name));
 }
 
 /** The entries of an answer beside its rows, and of the objects in it that speak of paging. */

@@ -19,6 +19,9 @@ import { nextStep } from './next-step.ts';
 import type { Unanswered, WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
 
+/** Called right before each attempt. */
+type Attempt = () => Promise<void>;
+
 export class CreationRequests {
   readonly #ports: GivePorts;
   readonly #oneAtATime = limiter(1);
@@ -66,8 +69,10 @@ export class CreationRequests {
       if (!('storedAs' in step)) lookups.of(app_code).kept += remote_user;
       const places = placesOf(app_code);
       this.#proved.set(places, new Set([...(this.#proved.get(places) ?? []), ...signsOf(remote_user)]));
-    } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent))
-      this.#ports.state.stop(notFound(sent));
+    } else if (step.do === 'end' && step.outcome === 'unknown' && answerOf(sent)) {
+      const text = `the request for '${remote_user}' succeeded, but no lookup shows the license: nothing more was sent`;
+      this.#ports.state.stop(new Failure('unknown', text, { hint: sayWhy, retryable: false }));
+    }
     return sent;
   }
 
@@ -125,7 +130,7 @@ export class CreationRequests {
     const { app_code, size_allowance } = asked;
     const known = { size_allowance, licenses: before?.size, unanswered, ...(turn === 'first' && { isFirst: true }) };
     const write: AskedWrite = { kind: 'creation', app_code, settle: rules.settle, ...known };
-    const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, attempt));
+    const { value, lost, id } = await places.send([asked], write, (attempt) => this.#request(asked, before, attempt));
     if (!value) return one;
     const sent = posted(one, { id, at: elapsed(), creation: value }, before);
     const answer = answerOf(sent);
@@ -139,11 +144,12 @@ export class CreationRequests {
     return this.#settle(sent, lost);
   }
 
-  async #request(asked: LicenseFields, attempt: () => Promise<void>): Promise<Sent<Creation | undefined>> {
+  async #request(asked: LicenseFields, before: Case['before'], attempt: Attempt): Promise<Sent<Creation | undefined>> {
     const { licensing, signal, state } = this.#ports;
     if (state.stopped) return { value: undefined, end: 'not sent' };
     try {
       const creation = await licensing(asked.app_code).create(asked, attempt);
+      if (isOld(creation, before)) throw new Failure('rejected', 'the server returned a license that was there before');
       if (creation.state === 'unanswered') return { value: creation, end: 'no answer' };
       const { status, license } = creation;
       return { value: creation, end: { is: 'answered', status, key_end: license?.key?.slice(-4) } };
@@ -188,6 +194,12 @@ export class CreationRequests {
   }
 }
 
+/** Whether the server returned a license in place of creating one: its key may be another user's. */
+function isOld(creation: Creation, before: Case['before']): boolean {
+  const key = creation.state === 'answered' ? creation.license?.key : undefined;
+  return key !== undefined && [...(before ?? [])].some((identity) => identity.startsWith(`${key}\n`));
+}
+
 /** What a lookup shows of a POST without an answer. A new similar name counts: the server may have changed the name. */
 function sightOf({ seen, before }: Case, sentAt: number): WriteSight {
   const result = seen?.result;
@@ -201,11 +213,6 @@ function sightOf({ seen, before }: Case, sentAt: number): WriteSight {
 function signsOf(name: string): ReadonlySet<string> {
   const signs = name.match(/[^\w.@-]/gu) ?? [];
   return new Set(signs.map((sign) => (/[\p{L}\p{N}]/u.test(sign) ? 'letter' : /\p{M}/u.test(sign) ? 'mark' : sign)));
-}
-
-function notFound({ asked }: Case): Failure {
-  const text = `the request for '${asked.remote_user}' succeeded, but no lookup shows the license: nothing more was sent`;
-  return new Failure('unknown', text, { hint: sayWhy, retryable: false });
 }
 
 function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {

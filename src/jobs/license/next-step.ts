@@ -57,12 +57,14 @@ function lookUp(one: Case): LookUpStep {
 }
 
 function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): Step | undefined {
-  const { sent, asked, before } = one;
+  const { sent, asked, before, recorded } = one;
   if (!sent && rules.wants === 'another license') return undefined;
   if (!sent) return keepOne(one, seen, licenses, rules);
   const answered = answeredLicense(one);
   const own = answered && licenses.find(({ key }) => key === answered.key);
-  const isNew = (license: License) => before && !before.has(identityOf(license)) && !isOfEarlier(one, license);
+  // What an earlier run was answered, lists may show only now.
+  const isEarlier = ({ key }: License) => recorded?.open?.key_end !== undefined && key?.endsWith(recorded.open.key_end);
+  const isNew = (license: License) => before && !before.has(identityOf(license)) && !isEarlier(license);
   const added = own ? [own] : licenses.filter(isNew);
   const [only, ...others] = added;
   if (!only) return undefined;
@@ -70,12 +72,6 @@ function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules
   if (others.length === 0 && fits) return { do: 'end', outcome: 'created', license: only, licenses };
   const isOther = others.length > 0 || (answered && !own) || rules.wants === 'another license';
   return isOther ? failed(one, { is: 'others', added }) : resize(one, only, licenses, rules);
-}
-
-/** Whether an earlier run was answered with this license, which lists show only now. */
-function isOfEarlier({ recorded }: Case, { key }: License): boolean {
-  const end = recorded?.open?.key_end;
-  return end !== undefined && key?.slice(-4) === end;
 }
 
 /** Keeps the one of several licenses that has the requested size, else resizes the first that is listed. */

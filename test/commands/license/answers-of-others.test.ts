@@ -245,20 +245,21 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
   },
 );
 
-test('create beside LIC-1, where LIC-10 is answered and is in no list: 9', async () => {
+test.each([
+  ['LIC-10', 9, 'ends with C-10'],
+  ['LIC-1', 6, 'the server returned a license that was there before'],
+])('create beside LIC-1, where %s is answered, and no list shows another one: %i', async (license_code, code, said) => {
   const fake = fakeService();
   const list = 'GET /v1/license/?remote_user=ada&app_code=7';
   const listed = [{ ...withKey, license_code: 'LIC-1' }];
   fake.expect(list).reply(200, listed);
-  fake
-    .expect({ method: 'POST', path: '/v1/license/', json: withKey })
-    .reply(201, { ...withKey, license_code: 'LIC-10' });
-  fake.expect(list, 2).reply(200, listed);
-  fake.expect('GET /v1/license/LIC-10/').reply(404);
+  fake.expect({ method: 'POST', path: '/v1/license/', json: withKey }).reply(201, { ...withKey, license_code });
+  if (code === 9) fake.expect(list, 2).reply(200, listed);
+  if (code === 9) fake.expect('GET /v1/license/LIC-10/').reply(404);
 
-  const { exitCode, error } = await runAt(fake, `${create} -o json`);
+  const { exitCode, stdout, error } = await runAt(fake, `${create} -o json`);
 
   fake.done();
-  expect(exitCode).toBe(9);
-  expect(error?.message).toContain('ends with C-10');
+  expect([exitCode, stdout.includes('LIC-1"')]).toEqual([code, false]);
+  expect(error?.message).toContain(said);
 });
