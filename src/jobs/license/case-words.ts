@@ -15,7 +15,7 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
   switch (why.is) {
     case 'incomplete':
     case 'unread':
-      return `the list failed: ${why.failure.message}`;
+      return why.failure.kind === 'unknown' ? why.failure.message : `the list failed: ${why.failure.message}`;
     case 'refused':
       return `sent again: ${why.failure.message}`;
     case 'stopped':

@@ -110,6 +110,15 @@ test.each([
   expect(stderr).not.toContain('signal');
 });
 
+test('a change that may or may not have been processed is not called a list that failed', async () => {
+  const { run } = await licensingWorld({}, 'PATCH /*=502', { seed: seedOf(['ada']) });
+
+  const { exitCode, error } = await run('license ensure --remote-user ada --size-allowance 9 --retries 0 -o json');
+
+  expect(exitCode).toBe(9);
+  expect(error?.message).toMatch(/^the server answered 502; .*; sent once, and the license is not changed$/);
+});
+
 test('two runs at once whose user has a pending change: one of them sends, under the lock', async () => {
   const stop = new AbortController();
   let [reads, patches] = [0, 0];
