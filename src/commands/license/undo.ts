@@ -162,7 +162,7 @@ function refusal({ remote_user }: PastChange, why: string): Failure {
   });
 }
 
-const checkIt = 'Check it with chatelaine license list --remote-user, and change it with chatelaine license edit.';
+const checkIt = 'Check it with chatelaine license list --remote-user USER; license edit CODE changes it.';
 
 function createdNote(users: readonly string[]): string {
   const retire = commandLine('license retire', ['--remote-user', 'USER']);
