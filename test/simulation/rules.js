@@ -244,8 +244,8 @@ export const rules = [
   ...inFile('rename', 'jobs/license/change-license.ts', [
     [
       'a name that another run has is not given',
-      'const lock: UserLock = await store.lock(users);',
-      'const lock: UserLock = { release: () => Promise.resolve() };',
+      'const lock = await store.lock(users);',
+      'const lock = { release: () => Promise.resolve() };',
     ],
     ['a name that was asked for a moment ago is waited for', 'if (wait > 0) {', 'if (wait > Infinity) {'],
     ['a change without a response is looked for', "if (how === 'shown' && shown) return shown;", ''],

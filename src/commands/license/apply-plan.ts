@@ -17,7 +17,7 @@ import { failuresByReason, type FailedRow } from '../../jobs/work/each.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { GivePorts } from '../../jobs/license/give-ports.ts';
 import { formerUsers } from '../../jobs/license/history.ts';
-import type { LicenseUser } from '../../jobs/license/license-user.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 import { missingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeNamed } from '../../store/disk/files.ts';

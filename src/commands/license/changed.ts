@@ -9,7 +9,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import { mayChange, noWrites, type UserName } from '../../store/record/writes.ts';
+import { mayChange, noWrites, type LicenseUser } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
@@ -50,7 +50,7 @@ interface NamedChange {
   readonly status: string;
   readonly method?: LicenseChange['method'];
   /** Called under the locks, with the user who gets the license. @throws Failure where that user must not get it */
-  readonly check?: ((given: UserName) => Promise<void>) | undefined;
+  readonly check?: ((given: LicenseUser) => Promise<void>) | undefined;
 }
 
 /** Changes one license, or says what a dry run would change. @throws Failure */
@@ -129,7 +129,7 @@ async function agree(named: readonly NamedChange[], ask: string | undefined, con
 }
 
 /** The user of a license, where the server names one, and the user that a change gives it, where that is another. */
-function usersOf(found: License, fields: EditedFields, usual: number): UserName[] {
+function usersOf(found: License, fields: EditedFields, usual: number): LicenseUser[] {
   const [remote_user, app] = [textOf(found, 'remote_user'), Number(textOf(found, 'app_code'))];
   const app_code = Number.isInteger(app) ? app : usual;
   const own = remote_user === undefined ? [] : [{ remote_user, app_code }];
@@ -140,7 +140,7 @@ function usersOf(found: License, fields: EditedFields, usual: number): UserName[
 
 /** @throws Failure rejected where the user has another license, under this name or a similar one, or may have one */
 export async function refuseSecond(
-  user: UserName,
+  user: LicenseUser,
   isOwn: (license: License, user: string) => boolean,
   { lookups, places }: Changing,
   hint = 'A second license cannot be deleted. If you want it, repeat with --allow-duplicate.',

@@ -3,7 +3,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
-import type { UserName } from '../../store/record/writes.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
 import { licensesOf } from './apps.ts';
 import { concludeChanges } from './change-in-plan.ts';
@@ -70,7 +70,7 @@ async function editOne(
   // With -o curl the request is shown without reading the license.
   if (context.options.dry_run && context.options.output === 'curl') await api.update({ code, fields, method });
   const changing = await openChanging(account, trust_list, context);
-  const check = (given: UserName) => refuseSecond(given, ({ key }) => key === code, changing);
+  const check = (given: LicenseUser) => refuseSecond(given, ({ key }) => key === code, changing);
   const how = { status: 'changed', method, check: allow_duplicate ? undefined : check };
   const changed = await changeOne({ api, code, fieldsOf: () => fields, ...how }, changing, context);
   concludeChanges([changed], changing.run, context);

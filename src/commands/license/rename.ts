@@ -1,6 +1,6 @@
 import type { License } from '../../api/licensing/license.ts';
 import { usage } from '../../core/failure.ts';
-import type { UserName } from '../../store/record/writes.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 import { textField, type Values } from '../../schema/field.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
@@ -54,7 +54,7 @@ export default command({
       const listed = chosen.get(key);
       return listed !== undefined && fieldsOf(listed).remote_user === name;
     };
-    const check = (given: UserName): Promise<void> => refuseSecond(given, isOwn, changing);
+    const check = (given: LicenseUser): Promise<void> => refuseSecond(given, isOwn, changing);
     // If one of several users cannot be renamed, nothing is changed.
     if (!allow_duplicate && names.size > 1)
       for (const name of names.values()) await check({ remote_user: name, app_code: changing.app_code });

@@ -8,7 +8,7 @@ import type { Lookups } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { textField } from '../../schema/field.ts';
-import type { UserName } from '../../store/record/writes.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 import { command } from '../command.ts';
 import { askAbout, isAsAsked, withUndo } from './change-in-plan.ts';
 import { changeOne, openChanging, refuseSecond } from './changed.ts';
@@ -58,7 +58,7 @@ export default command({
       const { license: listed, fields } = undo;
       const api = licensing(change.app_code);
       const isOwn = (one: License) => one.key === listed.key || isOfSameUser(one, change, changed);
-      const check = (given: UserName) => refuseSecond(given, isOwn, changing, checkIt);
+      const check = (given: LicenseUser) => refuseSecond(given, isOwn, changing, checkIt);
       const asked = { api, code: keyOf(listed), listed, fieldsOf: () => fields, status: 'undone', check };
       const row = await changeOne(asked, changing, context);
       return row.planned ? { ...row, planned: plannedUndo(step) } : row;

@@ -5,7 +5,8 @@ import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { groupBy, isRetired, userKey, type LicenseUser } from './license-user.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
+import { groupBy, isRetired, userKey } from './license-user.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -95,8 +96,8 @@ export async function* auditLicenses(
   const plainUser = ({ name, app_code = 0 }: OwnedLicense) => userKey({ remote_user: plainName(name), app_code });
   for (const users of groupBy(firsts, plainUser).values()) yield* similar(users);
   if (roster) {
-    const left = new Set(owned.flatMap(({ license, user }) => (isRetired(license) ? [user] : [])));
-    yield* compare(byUser, left, roster, incomplete ? 'part' : 'whole');
+    const retired = new Set(owned.flatMap(({ license, user }) => (isRetired(license) ? [user] : [])));
+    yield* compare(byUser, retired, roster, incomplete ? 'part' : 'whole');
     const expected = new Set(roster.map(userKey));
     for (const entry of active) if (!expected.has(entry.user)) yield row('unexpected', entry, 'not in the roster');
   }

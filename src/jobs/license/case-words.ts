@@ -5,9 +5,8 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import type { OpenWrite } from '../../store/record/writes.ts';
+import type { LicenseUser, OpenWrite } from '../../store/record/writes.ts';
 import { answerOf, type Case, type Rules, type Unmet, type Why } from './case.ts';
-import type { LicenseUser } from './license-user.ts';
 import type { AnsweredKey } from './lookups.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
@@ -67,7 +66,9 @@ export function failureOf(one: Case, { outcome, why }: Unmet, wants: Rules['want
     const isThere = why.is === 'not shown' && why.key?.is === 'as asked';
     // `license create` is never safe to repeat: each run creates one more license.
     const isSafe = wants === 'one license' && (isOpen || isAnswered);
-    const hint = !isSafe ? whereToLook(asked) : isThere ? lateHint : sendAgainHint(asked);
+    const { remote_user, app_code } = asked;
+    const check = `Check before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
+    const hint = !isSafe ? check : isThere ? lateHint : sendAgainHint(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
     return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
       hint,
@@ -162,8 +163,4 @@ export function openInWords({ remote_user }: LicenseUser, { status, time, key_en
 export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
   const list = commandLine('license list', [], { app_code });
   return `If there is no license, request another one with --send-again ${shellWord(remote_user)}. Check first: ${list}`;
-}
-
-function whereToLook({ remote_user, app_code }: LicenseFields): string {
-  return `Check before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
 }

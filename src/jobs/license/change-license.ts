@@ -2,7 +2,7 @@ import { differencesFrom, keyOf, textOf, type EditedFields, type License } from 
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { settledAt, type AskedWrite, type UserLock, type UserName, type WriteEnd } from '../../store/record/writes.ts';
+import { settledAt, type AskedWrite, type LicenseUser, type WriteEnd } from '../../store/record/writes.ts';
 import { changeOf, type LicenseHistory } from './history.ts';
 import type { WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
@@ -11,7 +11,7 @@ import type { Places, Sent } from './places.ts';
 export interface LicenseChange {
   readonly api: LicensingApi;
   /** The user of the license, and the one that the change gives it. */
-  readonly users: readonly UserName[];
+  readonly users: readonly LicenseUser[];
   readonly found: License;
   readonly fields: EditedFields;
   readonly method?: 'PATCH' | 'PUT';
@@ -76,7 +76,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
     if (!lost) throw value;
     if (value.isInterruption || signal.aborted) {
       places.leave();
-      throw value.as(value.kind, value.message, { hint: settles });
+      throw value.as(value.kind, value.message, { hint: settleHint });
     }
     const settling = places.settle(lost, look, endOf(change));
     const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
@@ -88,7 +88,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
   }
 }
 
-const settles = 'Run the same command again: it first waits until that request is known to be processed, or not.';
+const settleHint = 'Run the same command again: it first waits until that request is known to be processed, or not.';
 
 /** A rename is recorded as answered, not as shown, because a list may show the new name late. */
 function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answered' | 'shown' }> {
@@ -117,7 +117,7 @@ async function send(
 /** Throws `unknown`, because the lookups failed that would have shown whether the request was processed. */
 function orUnknown(cause: unknown, unanswered: Failure): never {
   if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-  throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { hint: settles, retryable: false });
+  throw unanswered.as('unknown', `${unanswered.message}; ${cause.message}`, { hint: settleHint, retryable: false });
 }
 
 /**
@@ -125,7 +125,7 @@ function orUnknown(cause: unknown, unanswered: Failure): never {
  * `user`. @throws Failure rejected where it belongs to somebody else
  */
 export async function whileOwned<T>(
-  users: readonly UserName[],
+  users: readonly LicenseUser[],
   user: string | undefined,
   code: string,
   api: LicensingApi,
@@ -133,7 +133,7 @@ export async function whileOwned<T>(
   work: (found: License) => Promise<T>,
 ): Promise<T> {
   const { store, world } = places;
-  const lock: UserLock = await store.lock(users);
+  const lock = await store.lock(users);
   try {
     const earlier = (await store.allKnown(users)).flatMap(({ pending }) => pending);
     const wait = Math.max(-Infinity, ...earlier.map((write) => settledAt(write, world.settle))) - world.elapsed();

@@ -2,10 +2,9 @@ import { sizeOf, textOf, type EditedFields, type License } from '../../api/licen
 import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
-import type { WritingRun } from '../../store/record/writes.ts';
+import type { LicenseUser, WritingRun } from '../../store/record/writes.ts';
 import type { Case } from './case.ts';
 import { changeInWords } from './case-words.ts';
-import type { LicenseUser } from './license-user.ts';
 
 /** The history of this computer, as far as giving and changing licenses needs it. */
 export interface LicenseHistory {

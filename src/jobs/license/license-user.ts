@@ -1,7 +1,6 @@
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
-import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-
-export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
+import { licenseFields, retiredName } from '../../schema/license.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 
 export function userKey({ app_code, remote_user }: LicenseUser): string {
   return `${app_code} ${remote_user}`;

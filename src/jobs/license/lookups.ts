@@ -5,8 +5,9 @@
 import { isMasked, keyHint, mayBeMasked, textOf, withoutKey, type License } from '../../api/licensing/license.ts';
 import { isStoredFor, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { Failure } from '../../core/failure.ts';
+import type { LicenseUser } from '../../store/record/writes.ts';
 import { ApplicationLookups, type LookupResult, type LookupWorld } from './application-lookups.ts';
-import { groupBy, type LicenseUser } from './license-user.ts';
+import { groupBy } from './license-user.ts';
 import { inconclusive } from './listed-users.ts';
 import { anyPlace } from './places.ts';
 

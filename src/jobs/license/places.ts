@@ -5,7 +5,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseWrites } from '../../store/record/joined-writes.ts';
-import type { AskedWrite, UserName, WriteEnd } from '../../store/record/writes.ts';
+import type { AskedWrite, LicenseUser, WriteEnd } from '../../store/record/writes.ts';
 import { limiter } from '../../core/batch.ts';
 import { PendingWrites, type PlacesWorld, type Unanswered, type WriteSight } from './pending-writes.ts';
 
@@ -77,7 +77,7 @@ export class Places {
    * @throws Failure of a request that changed nothing
    */
   async send<T>(
-    users: readonly UserName[],
+    users: readonly LicenseUser[],
     asked: AskedWrite,
     request: (before: () => Promise<void>) => Promise<Sent<T>>,
   ): Promise<{ readonly id: string; readonly value: T; readonly lost: Unanswered | undefined }> {

@@ -46,7 +46,7 @@ export async function planRoster(
     if (!result) return { row, seen: noHint, step: lookUpNow, status: 'create' };
     return plannedRow(caseOf(row, { by: 'hint', isSettled: false, result }), rules);
   });
-  return { rows: planned, missing, unsure: planned.filter(({ step }) => step === lookUpNow).length };
+  return { rows: planned, missing, unsure: planned.filter(({ step }) => step.do === 'look up').length };
 }
 
 /**

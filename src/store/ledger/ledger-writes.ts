@@ -10,7 +10,7 @@ import type { Alarm } from '../../core/system.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { hashOf, RunRecord, type EndLine, type UserHashes, type WriteLine } from '../record/run-record.ts';
 import type { LockHolder, WritePlace } from '../record/run-record.ts';
-import type { PendingWrite, UserLock, UserName, WritingRun } from '../record/writes.ts';
+import type { PendingWrite, UserLock, LicenseUser, WritingRun } from '../record/writes.ts';
 import { isExchanged, keyOf, statements } from './ledger-sql.ts';
 import type { LedgerRow, RecordedLines } from './ledger-sql.ts';
 
@@ -107,7 +107,7 @@ export class LedgerWrites implements WritePlace {
     note(`the ledger is new or was restored, or a replica took over: no license is created in the next ${wait}`);
   }
 
-  async tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder> {
+  async tryLock(user: LicenseUser, folded: string): Promise<UserLock | LockHolder> {
     const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     await this.#exchanges.addNow({ wish });
     if (wish.isTaken) {

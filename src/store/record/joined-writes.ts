@@ -10,7 +10,7 @@ import { countedIn, hashesOf, knownOf, openFirstsIn } from './run-record.ts';
 import type { EndLine, LockHolder, RunRecord, UserHashes, WriteLine, WritePlace } from './run-record.ts';
 import { lockInAll, untilLocked, type LockWorld } from './user-locks.ts';
 import { noWrites, type AskedWrite, type KnownWrites, type OpenFirst, type ServerLoad } from './writes.ts';
-import type { UserLock, UserName, WriteEnd } from './writes.ts';
+import type { UserLock, LicenseUser, WriteEnd } from './writes.ts';
 
 interface StoreWorld extends LockWorld {
   /** The beginning of the id of each write. */
@@ -58,18 +58,18 @@ export class LicenseWrites {
   }
 
   /** Locks the users; undefined where one of them is locked by others. @throws Failure of a place */
-  async lockNow(users: readonly UserName[]): Promise<UserLock | undefined> {
+  async lockNow(users: readonly LicenseUser[]): Promise<UserLock | undefined> {
     const lock = await this.#tryLock(users);
     return 'release' in lock ? lock : undefined;
   }
 
   /** Locks the users, waiting while the holder writes lines. @throws Failure unavailable naming the holder */
-  async lock(users: readonly UserName[]): Promise<UserLock> {
+  async lock(users: readonly LicenseUser[]): Promise<UserLock> {
     await this.#releasing;
     return untilLocked(users, this.#world, () => this.#tryLock(users));
   }
 
-  async #tryLock(users: readonly UserName[]): Promise<UserLock | LockHolder> {
+  async #tryLock(users: readonly LicenseUser[]): Promise<UserLock | LockHolder> {
     if (this.#failure) throw this.#failure;
     const lock = await lockInAll(this.#places, users);
     return 'release' in lock ? { release: () => this.#releaseRecorded(lock) } : lock;
@@ -84,11 +84,11 @@ export class LicenseWrites {
   }
 
   /** The writes of other runs for a user; certainly all of them only under the user's lock. */
-  async known(user: UserName): Promise<KnownWrites> {
+  async known(user: LicenseUser): Promise<KnownWrites> {
     return (await this.allKnown([user]))[0] ?? noWrites;
   }
 
-  async allKnown(users: readonly UserName[]): Promise<readonly KnownWrites[]> {
+  async allKnown(users: readonly LicenseUser[]): Promise<readonly KnownWrites[]> {
     await this.#read((place) => users.map((user) => hashesOf(place.salt, user)));
     const lacking = this.#places.flatMap((place) => place.lacking?.() ?? []);
     const now = this.#world.clock.elapsed();
@@ -136,7 +136,7 @@ export class LicenseWrites {
   }
 
   /** Records an attempt; all attempts of a write have one id. @throws Failure of a place: then nothing may be sent */
-  async begin(id: string, users: readonly UserName[], asked: AskedWrite): Promise<void> {
+  async begin(id: string, users: readonly LicenseUser[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
     this.#left.add(begin);
@@ -227,7 +227,7 @@ export class LicenseWrites {
     const open = [...this.#seen].flatMap(([place, records]) =>
       openFirstsIn(records, this.#world.clock.elapsed()).map(({ user, ...first }) => ({
         ...first,
-        isOf: (other: UserName) => hashesOf(place.salt, other).exact === user.exact,
+        isOf: (other: LicenseUser) => hashesOf(place.salt, other).exact === user.exact,
       })),
     );
     return [...new Map(open.map((one) => [one.id, one])).values()];

@@ -18,7 +18,7 @@ import { draftLocks, isHeld, lockFolder, lockFolders, tryLock, withLock } from '
 import type { LockDraft, Surroundings } from '../lock/lock.ts';
 import { hashOf, RunRecord, type EndLine, type WriteLine } from './run-record.ts';
 import type { LockHolder, WritePlace } from './run-record.ts';
-import type { UserLock, UserName, WritingRun } from './writes.ts';
+import type { UserLock, LicenseUser, WritingRun } from './writes.ts';
 
 type TimedLine = WriteLine & { readonly time: Milliseconds };
 
@@ -102,7 +102,7 @@ class RunFiles implements WritePlace {
     this.#draft = once(() => draftLocks(join(folder, `${token}.lock`), host.system, about));
   }
 
-  async tryLock(_user: UserName, folded: string): Promise<UserLock | LockHolder> {
+  async tryLock(_user: LicenseUser, folded: string): Promise<UserLock | LockHolder> {
     const path = join(this.#folder, `${folded}.lock`);
     const lock = await tryLock(path, this.#host, await this.#draft());
     const { release } = lock;

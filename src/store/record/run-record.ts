@@ -9,7 +9,7 @@ import type {
   OpenWrite,
   PendingWrite,
   UserLock,
-  UserName,
+  LicenseUser,
   WriteEnd,
   WritingRun,
 } from './writes.ts';
@@ -42,7 +42,7 @@ export interface WritePlace {
   /** The salt of the hashes of users. */
   readonly salt: string;
   /** Takes the lock of that name by the hash of its folded form. */
-  tryLock(user: UserName, folded: string): Promise<UserLock | LockHolder>;
+  tryLock(user: LicenseUser, folded: string): Promise<UserLock | LockHolder>;
   /** The records of other runs; for these users at least as complete as when the users were locked. */
   read(users: readonly UserHashes[]): Promise<readonly RunRecord[]>;
   /** Adds lines of this run, on disk when this resolves. @throws Failure: then nothing may be sent */
@@ -200,7 +200,7 @@ export function openFirstsIn(records: readonly RunRecord[], now: Milliseconds) {
   });
 }
 
-export function hashesOf(salt: string, { app_code, remote_user }: UserName): UserHashes {
+export function hashesOf(salt: string, { app_code, remote_user }: LicenseUser): UserHashes {
   return {
     exact: hashOf(`${salt} ${app_code} ${remote_user}`),
     folded: hashOf(`${salt} ${app_code} folded ${foldName(remote_user)}`),

@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
 import { hashesOf, type LockHolder, type WritePlace } from './run-record.ts';
-import type { UserLock, UserName } from './writes.ts';
+import type { UserLock, LicenseUser } from './writes.ts';
 
 export interface LockWorld {
   readonly clock: Clock;
@@ -19,7 +19,7 @@ const longestPause: Milliseconds = 400;
 
 /** Waits while the holder writes lines. @throws Failure unavailable naming the holder; as `tryLock` */
 export async function untilLocked(
-  users: readonly UserName[],
+  users: readonly LicenseUser[],
   { clock: { elapsed, random, sleep }, signal, say }: LockWorld,
   tryLock: () => Promise<UserLock | LockHolder>,
 ): Promise<UserLock> {
@@ -46,7 +46,7 @@ export async function untilLocked(
 /** Locks users in all places, in the order of places and hashes; all of them or none. @throws Failure of a place */
 export async function lockInAll(
   places: readonly WritePlace[],
-  users: readonly UserName[],
+  users: readonly LicenseUser[],
 ): Promise<UserLock | LockHolder> {
   const taken: UserLock[] = [];
   const release = async (): Promise<void> => {

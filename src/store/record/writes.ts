@@ -2,7 +2,8 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 
-export type UserName = Pick<LicenseFields, 'app_code' | 'remote_user'>;
+/** A user of an application, who has a license or is to have one. */
+export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
 export interface UserLock {
   /** Unlocks the users once the ends of their writes are on disk; a worker need not wait for it. */
@@ -93,7 +94,7 @@ export interface OpenFirst extends OpenWrite {
   readonly app_code?: number | undefined;
   /** How many licenses the user had before. */
   readonly licenses: number;
-  readonly isOf: (user: UserName) => boolean;
+  readonly isOf: (user: LicenseUser) => boolean;
 }
 
 /** How many writes are pending or under way in all runs, with other requests of this run without an answer. */

@@ -8,12 +8,12 @@ import { openRunFiles } from '../../../src/store/record/run-files.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import type { WritePlace } from '../../../src/store/record/run-record.ts';
 import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
-import { type AskedWrite, type UserName } from '../../../src/store/record/writes.ts';
+import { type AskedWrite, type LicenseUser } from '../../../src/store/record/writes.ts';
 import { alarmByHand, sleptClock } from '../../helpers/clock.ts';
 import { failureOf, place, type Place } from '../place.ts';
 
 const origin = 'https://here.test';
-const ada: UserName = { remote_user: 'ada', app_code: 7 };
+const ada: LicenseUser = { remote_user: 'ada', app_code: 7 };
 const creation: AskedWrite = { kind: 'creation', size_allowance: 4, licenses: 0, settle: 5000, unanswered: 0 };
 let runs = 0;
 
@@ -216,7 +216,7 @@ test('what was answered is open for the very name, until somebody sees it shown,
 
 describe('the end of what was answered', () => {
   const answered = { is: 'answered', status: 201, key_end: '2FCA' } as const;
-  const ben: UserName = { ...ada, remote_user: 'ben' };
+  const ben: LicenseUser = { ...ada, remote_user: 'ben' };
 
   /** Begins a write of ada under her lock, and ends it; `lines`: what is on disk. */
   async function answeredOnce() {
