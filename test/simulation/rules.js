@@ -69,7 +69,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'store/record/history.ts', [
-    ['the name of a history is synced', '      if (named !== path) await syncFolder(folder);\n', ''],
+    ['the name of a history is synced', '      if (synced !== path) await syncFolder(folder);\n', ''],
   ]),
   ...inFile('ensure', 'store/record/run-files.ts', [
     [
@@ -214,7 +214,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ledger', 'store/record/history.ts', [
-    ['what other computers created is known', 'const entries = await place.told(user);', 'const entries = [];'],
+    ['what other computers created is known', 'const entries = await place.inLedger(user);', 'const entries = [];'],
   ]),
   ...inFile('ledger', 'store/record/joined-writes.ts', [
     [

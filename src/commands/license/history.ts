@@ -26,8 +26,8 @@ export default command({
   async *rows({ remote_user, match, code, ...asked }, context) {
     const { isUser, isKeyEnd } = searchFor(match, code);
     const own = await context.record.past('remote_user');
-    const telling = remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.told(remote_user));
-    const inLedger = telling && (await orWarn(telling, context.warn));
+    const past = remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.entries(remote_user));
+    const inLedger = past && (await orWarn(past, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
     const isAsked = await readActFilter(asked, 'licensing', own, context);

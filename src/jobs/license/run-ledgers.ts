@@ -67,9 +67,9 @@ export class RunLedgers {
     const placeOf = (app_code: number) => {
       const account = options.sandbox ? undefined : accountOf(app_code);
       const origin = account && identityOf(account);
-      const told = async (user: string) =>
-        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.told(user, origin)) ?? []) : [];
-      return origin === undefined ? undefined : { app_code, origin, told };
+      const inLedger = async (user: string) =>
+        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.entries(user, origin)) ?? []) : [];
+      return origin === undefined ? undefined : { app_code, origin, inLedger };
     };
     const opened = once(async () => {
       const { openCreations } = await import('../../store/record/history.ts');

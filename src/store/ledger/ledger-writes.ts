@@ -24,7 +24,7 @@ export interface RecordedRun extends WritingRun {
 }
 
 /** An entry of the history, by the salted hash of its user. */
-interface ToldEntry {
+interface SharedEntry {
   readonly exact: string;
   readonly entry: object;
 }
@@ -47,7 +47,7 @@ export type Ask = (text: string, values: readonly unknown[], limit?: Millisecond
 interface Wish {
   readonly key: string;
   /** The hash of the user in the history. */
-  readonly told: string;
+  readonly exact: string;
   isTaken: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Wish {
 interface LedgerExchange {
   readonly wish?: Wish;
   readonly lines?: readonly { readonly number: number; readonly keys?: readonly string[]; readonly line: WriteLine }[];
-  readonly told?: readonly ToldEntry[];
+  readonly entries?: readonly SharedEntry[];
 }
 
 /** A run of this or another machine, as far as its lines were read. */
@@ -78,7 +78,7 @@ export class LedgerWrites implements WritePlace {
   readonly #runs = new Map<string, ReadRun>();
   /** Users whose writes were read with their locks: nobody else writes for them, so the next read can be skipped. */
   readonly #fresh = new Set<string>();
-  readonly #told = new Map<string, readonly unknown[]>();
+  readonly #entriesAtLock = new Map<string, readonly unknown[]>();
   readonly #exchanges: JoinedItems<LedgerExchange>;
   isCut = false;
   /** Until this time on the run's clock every user has a pending write: the ledger may lack the lines written last. */
@@ -108,7 +108,7 @@ export class LedgerWrites implements WritePlace {
   }
 
   async tryLock(user: LicenseUser, folded: string): Promise<UserLock | LockHolder> {
-    const wish: Wish = { key: keyOf(folded), told: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
+    const wish: Wish = { key: keyOf(folded), exact: hashOf(`${this.#state.salt} ${user.remote_user}`), isTaken: false };
     await this.#exchanges.addNow({ wish });
     if (wish.isTaken) {
       this.#fresh.add(folded);
@@ -140,8 +140,8 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** Adds to the history of the ledger. */
-  tell(told: readonly ToldEntry[]): Promise<void> {
-    return this.#exchanges.addNow({ told });
+  tell(entries: readonly SharedEntry[]): Promise<void> {
+    return this.#exchanges.addNow({ entries });
   }
 
   /** Adds ends. The request of a lost connection may go on, so its write ends no earlier than its time limit. */
@@ -172,15 +172,15 @@ export class LedgerWrites implements WritePlace {
   }
 
   /** The history of a user, read with the user's lock; undefined where it has to be queried. */
-  freshlyTold(exact: string): readonly unknown[] | undefined {
-    return this.#told.get(exact);
+  entriesAtLock(exact: string): readonly unknown[] | undefined {
+    return this.#entriesAtLock.get(exact);
   }
 
   /** Gives a lock back with the next statement; none once a line failed, since the end of a write may be missing. */
-  #release({ key, told }: Wish, folded: string): void {
+  #release({ key, exact }: Wish, folded: string): void {
     if (this.isCut) return;
     this.#fresh.delete(folded);
-    this.#told.delete(told);
+    this.#entriesAtLock.delete(exact);
     this.#given.push(key);
     this.#exchanges.add({}).catch(() => undefined);
   }
@@ -188,18 +188,18 @@ export class LedgerWrites implements WritePlace {
   /** Does the work of all callers that came together in one round trip. */
   async #exchangeAll(all: readonly LedgerExchange[]): Promise<void> {
     const wishes = all.flatMap(({ wish }) => wish ?? []);
-    const [lines, told] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.told ?? [])];
-    const wanted = [wishes.map(({ key }) => key), wishes.map((wish) => wish.told)];
+    const [lines, entries] = [all.flatMap((one) => one.lines ?? []), all.flatMap((one) => one.entries ?? [])];
+    const wanted = [wishes.map(({ key }) => key), wishes.map(({ exact }) => exact)];
     const known = writeJson(Object.fromEntries([...this.#runs].map(([token, { seq }]) => [token, seq])));
     const given = this.#given.splice(0);
-    const values = [this.#key, this.#origin, writeJson(lines), writeJson(told), given, ...wanted, known];
+    const values = [this.#key, this.#origin, writeJson(lines), writeJson(entries), given, ...wanted, known];
     const limit = lines.length > 0 ? shortLimit : undefined;
     const answer = (await this.#ask(statements.exchange, values, limit))[0]?.['exchange'];
     if (!isExchanged(answer) || answer.written !== lines.length) throw lockLost();
     for (const wish of wishes) {
       wish.isTaken = answer.taken?.includes(wish.key) === true;
-      const entries = answer.told?.flatMap(([exact, entry]) => (exact === wish.told ? [entry] : []));
-      if (wish.isTaken) this.#told.set(wish.told, entries ?? []);
+      const shared = answer.told?.flatMap(([exact, entry]) => (exact === wish.exact ? [entry] : []));
+      if (wish.isTaken) this.#entriesAtLock.set(wish.exact, shared ?? []);
     }
     const runs = (answer.runs ?? []).map((run) => [run.token, this.#readOn(run, answer.now)] as const);
     this.#runs.clear();

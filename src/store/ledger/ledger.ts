@@ -68,11 +68,11 @@ export class Ledger {
   }
 
   /** The shared history of a user, oldest first; for `origin` as it was when this run locked the user. */
-  async told(user: string, origin?: string): Promise<HistoryEntry[]> {
+  async entries(user: string, origin?: string): Promise<HistoryEntry[]> {
     const { salt } = await (this.#writes.size > 0 ? this.#state() : this.#current());
     const exact = hashOf(`${salt} ${user}`);
-    const fresh = this.#writes.get(origin ?? '')?.freshlyTold(exact);
-    const stored = fresh ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
+    const atLock = this.#writes.get(origin ?? '')?.entriesAtLock(exact);
+    const stored = atLock ?? (await this.#ask(statements.told, [exact])).map(({ entry }) => entry);
     return stored.flatMap((entry) => {
       if (!isObject(entry)) return [];
       const named = Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, value ?? user]));

@@ -74,17 +74,17 @@ const longestWait: Milliseconds = 2000;
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  /** The file whose name this process has synced. */
-  let named = '';
+  /** The file whose entry in the folder this process has synced. */
+  let synced = '';
   const [account, computer] = [accountOf(system), system.hostname];
   const append = batched<EntryStamp>(async (entries) => {
-    if (named === '') await makePrivateFolder(folder, system);
+    if (synced === '') await makePrivateFolder(folder, system);
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
     const writing = async (): Promise<void> => {
       await appendLoosely(path, entries.map(summedLine).join(''));
       // Whoever made the file may have died before its name was on disk.
-      if (named !== path) await syncFolder(folder);
-      named = path;
+      if (synced !== path) await syncFolder(folder);
+      synced = path;
     };
     const lock = join(folder, 'history.lock');
     await withLock(lock, host, () => orFailure(`write ${path}`, writing()), { wait: longestWait });
@@ -145,7 +145,7 @@ interface CreationPlace {
   readonly origin: string;
   readonly app_code: number;
   /** Reads the entries about a user in the ledger. */
-  readonly told: (user: string) => Promise<HistoryEntry[]>;
+  readonly inLedger: (user: string) => Promise<HistoryEntry[]>;
 }
 
 /** Returns a function that looks up the creation which the history has for a user at the time of the call. */
@@ -156,7 +156,7 @@ export function openCreations(system: System, placeOf: (app_code: number) => Cre
     if (!place) return undefined;
     const creationHere = known.get(app_code) ?? creationsHere(system, place);
     known.set(app_code, creationHere);
-    const entries = await place.told(user);
+    const entries = await place.inLedger(user);
     if (entries.length === 0) return creationHere(user);
     for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
     entries.sort((one, other) => one.time.localeCompare(other.time));
@@ -182,17 +182,17 @@ function creationsHere(system: System, place: CreationPlace) {
 /** Licenses that runs created, each by the user who has it according to its last entry. */
 class CreationHistory {
   readonly #place: CreationPlace;
-  readonly #known = new Map<string, HistoryEntry>();
-  readonly #taken = new Map<string, HistoryEntry>();
+  readonly #creations = new Map<string, HistoryEntry>();
+  readonly #changing = new Map<string, HistoryEntry>();
   /** Licenses that were renamed before the creating run, which waits for a list, added the creation to the history. */
-  readonly #left = new Set<string>();
+  readonly #renamed = new Set<string>();
 
   constructor(place: CreationPlace) {
     this.#place = place;
   }
 
   of(user: string): HistoryEntry | undefined {
-    return this.#known.get(user);
+    return this.#creations.get(user);
   }
 
   add(entry: HistoryEntry): void {
@@ -201,16 +201,16 @@ class CreationHistory {
     if (entry.origin !== origin) return;
     const isMoved = before !== remote_user || app_code_before !== entry.app_code;
     if (isMoved && app_code_before === app_code) {
-      const was = this.#known.get(before) ?? this.#taken.get(before);
-      this.#known.delete(before);
-      if (was && event === 'changing') this.#taken.set(before, was);
-      else this.#taken.delete(before);
-      if (was && event === 'refused') this.#known.set(before, was);
-      if (was && event === 'changed' && entry.app_code === app_code) this.#known.set(remote_user, entry);
-      if (event === 'changed') this.#left.add(`${before} ${entry.license_code_end ?? ''}`);
+      const was = this.#creations.get(before) ?? this.#changing.get(before);
+      this.#creations.delete(before);
+      if (was && event === 'changing') this.#changing.set(before, was);
+      else this.#changing.delete(before);
+      if (was && event === 'refused') this.#creations.set(before, was);
+      if (was && event === 'changed' && entry.app_code === app_code) this.#creations.set(remote_user, entry);
+      if (event === 'changed') this.#renamed.add(`${before} ${entry.license_code_end ?? ''}`);
     }
     const isNew = event === 'created';
-    if (entry.app_code === app_code && isNew && !this.#left.has(`${remote_user} ${entry.license_code_end ?? ''}`))
-      this.#known.set(remote_user, entry);
+    if (entry.app_code === app_code && isNew && !this.#renamed.has(`${remote_user} ${entry.license_code_end ?? ''}`))
+      this.#creations.set(remote_user, entry);
   }
 }

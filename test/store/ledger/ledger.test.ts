@@ -140,7 +140,7 @@ describe('a ledger', needs('postgresql'), () => {
     const ledger = ledgerAt();
     await locked(await writesOf(ledger), 'hal');
     await ledger.close();
-    expect(await ledger.told('hal', origin)).toEqual([]);
+    expect(await ledger.entries('hal', origin)).toEqual([]);
   });
 
   test('of a run with locks at two servers the history is what the lock of each server found', async () => {
@@ -156,7 +156,7 @@ describe('a ledger', needs('postgresql'), () => {
     await other.tell({ ...stamp, origin: 'https://two.test', event: 'created', app_code: 7, remote_user: 'bob' });
     await take(second);
 
-    const told = async (server?: string) => (await ledger.told('bob', server)).map(({ run }) => run);
+    const told = async (server?: string) => (await ledger.entries('bob', server)).map(({ run }) => run);
     expect([await told('https://one.test'), await told('https://two.test'), await told()]).toEqual([
       [],
       ['B1'],

@@ -32,15 +32,15 @@ test.each([
   const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
   for (const event of events) await append({ origin: 'licenses.test' }, event, () => Promise.resolve());
 
-  const told = () => Promise.resolve([]);
-  const of = { origin: 'licenses.test', app_code: 7, told };
+  const inLedger = () => Promise.resolve([]);
+  const of = { origin: 'licenses.test', app_code: 7, inLedger };
   expect((await openCreations(system, () => of)(7, 'cyd'))?.license_code_end).toBe(end);
 });
 
 test('what another run has created since the last question is known', async () => {
   const { system } = place();
-  const told = () => Promise.resolve([]);
-  const creationOf = openCreations(system, () => ({ origin: 'licenses.test', app_code: 7, told }));
+  const inLedger = () => Promise.resolve([]);
+  const creationOf = openCreations(system, () => ({ origin: 'licenses.test', app_code: 7, inLedger }));
   const before = await creationOf(7, 'cyd');
 
   const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
