@@ -51,7 +51,7 @@ export function licensingApi(open: Opening, random: () => number) {
 }
 
 /** The call of a write, with the fields of the table alone: a row of a roster may have other columns. */
-function written(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFields, before?: BeforeAttempt) {
+function writeCall(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFields, before?: BeforeAttempt) {
   const json: Readonly<Record<string, unknown>> = Object.fromEntries(licenseNames.map((name) => [name, fields[name]]));
   return { method, path: url, json, repeat: 'if unprocessed', outlasts: 'interruption', before } as const;
 }
@@ -59,7 +59,7 @@ function written(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFiel
 async function createLicense(open: Opening, fields: LicenseFields, before?: BeforeAttempt): Promise<Creation> {
   const connection = await open();
   try {
-    return creationFrom(await connection.send(written('POST', licenses, fields, before)), fields, connection);
+    return creationFrom(await connection.send(writeCall('POST', licenses, fields, before)), fields, connection);
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'unknown') return { state: 'unanswered', failure: cause };
     throw cause;
@@ -69,7 +69,7 @@ async function createLicense(open: Opening, fields: LicenseFields, before?: Befo
 async function edit(open: Opening, asked: Edit): Promise<License> {
   const { method = 'PATCH', attempt } = asked;
   const connection = await open();
-  const answer = await connection.send(written(method, licensePath(asked.code), asked.fields, attempt));
+  const answer = await connection.send(writeCall(method, licensePath(asked.code), asked.fields, attempt));
   return editedFrom(answer, asked, connection, () => view(open, asked.code));
 }
 

@@ -1,4 +1,4 @@
-import { archivesBelow, archivesIn, countMessages, inspectArchive, isOfTheRun } from '../../store/archive/archive.ts';
+import { archivesBelow, archivesIn, countMessages, inspectArchive, isGap } from '../../store/archive/archive.ts';
 import { lastWritten } from '../../store/archive/archive-head.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
@@ -26,7 +26,7 @@ export default command({
         selection: head.options,
         messages: countMessages(archive),
         last_pull: (await lastWritten(own)) ?? null,
-        complete: !problems.some(isOfTheRun),
+        complete: !problems.some(isGap),
       };
     }
   },

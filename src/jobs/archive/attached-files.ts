@@ -3,7 +3,7 @@ import { messageLink } from '../../schema/link.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import { attachedFiles } from '../../store/archive/archive.ts';
-import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
+import type { OpenArchive, CheckExtent } from '../../store/archive/open-archive.ts';
 import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
 import { readPart } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
@@ -12,7 +12,7 @@ import type { WorkMessages } from '../work/work-messages.ts';
 interface FileLimits {
   readonly maxFileSize: number;
   /** `changed` does not read files that look the same as when they were last read. */
-  readonly which: Which;
+  readonly which: CheckExtent;
   /** Called with a text on files that, for the first time, the server lacks or does not let this account read. */
   gone(text: string): void;
 }

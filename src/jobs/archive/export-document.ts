@@ -9,7 +9,7 @@ import { utcText } from '../../core/moment.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { Column, Formatter } from '../../output/presentation.ts';
-import { archivesIn, isOfTheRun, readArchive, type Archive } from '../../store/archive/archive.ts';
+import { archivesIn, isGap, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { isFolder } from '../../store/archive/archive-folder.ts';
 import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { ArchiveChange } from '../../store/archive/line-file.ts';
@@ -25,7 +25,7 @@ export async function readArchives(folder: string, warn: (text: string) => void)
   const archives: [Archive, ...Archive[]] = [await readArchive(first)];
   for (const own of others) archives.push(await readArchive(own));
   for (const { folder: own, head, problems } of archives) {
-    for (const { file, problem } of problems.filter(isOfTheRun))
+    for (const { file, problem } of problems.filter(isGap))
       warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says how to repair it`);
     if (head.site !== archives[0].head.site)
       throw usage(

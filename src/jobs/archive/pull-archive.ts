@@ -4,7 +4,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
-import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
+import type { OpenArchive, CheckExtent } from '../../store/archive/open-archive.ts';
 import { damagedFile, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { lastIdOf } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
@@ -85,7 +85,7 @@ function newPages(chat: ChatApi, { narrow, form, range }: MessageSelection, last
 }
 
 /** @throws Failure config for a file that is damaged */
-async function checkParts(archive: OpenArchive, { forms }: ArchiveHead, which: Which): Promise<void> {
+async function checkParts(archive: OpenArchive, { forms }: ArchiveHead, which: CheckExtent): Promise<void> {
   for (const part of archive.parts)
     for (const form of forms) {
       const problem = await archive.check(part, form, which);

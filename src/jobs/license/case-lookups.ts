@@ -19,7 +19,7 @@ export async function performLookup(
   if (step.do === 'look up')
     return step.when === 'now' ? see(one, whenSettled(one, ports), ports) : untilSettled(one, ports);
   const places = ports.placesOf(one.asked.app_code);
-  return { ...one, key: await ports.lookups.viewAnswered(one.asked, step.code, places) };
+  return { ...one, key: await ports.lookups.viewKey(one.asked, step.code, places) };
 }
 
 /** Looks up at once, and again at the time when a request that is not shown is known not to have been processed. */

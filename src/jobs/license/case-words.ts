@@ -7,7 +7,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import type { LicenseUser, OpenWrite } from '../../store/record/writes.ts';
 import { answerOf, type Case, type Rules, type Unmet, type Why } from './case.ts';
-import type { AnsweredKey } from './lookups.ts';
+import type { ViewedKey } from './lookups.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
 function reasonOf(why: Why, asked: LicenseFields): string | undefined {
@@ -43,7 +43,7 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
 }
 
 /** Explains a license that no lookup shows by the response to a GET of its key. */
-function keyInWords(key: AnsweredKey): string {
+function keyInWords(key: ViewedKey): string {
   if (key.is === 'as asked')
     return ', although it is there: the server shows it late, or its filter does not find such names';
   if (key.is === 'another') return `, and its key is that of '${textOf(key.license, 'remote_user') ?? '?'}'`;

@@ -8,7 +8,7 @@ import type { HistoryEntry } from '../../store/record/history.ts';
 import { noWrites, unsettled, type KnownWrites, type OpenWrite } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
 import type { Licenses } from './license-user.ts';
-import type { AnsweredKey } from './lookups.ts';
+import type { ViewedKey } from './lookups.ts';
 
 export interface Rules {
   /** How long after an unanswered write the server may still process it, or hide the license from its list. */
@@ -42,7 +42,7 @@ export interface Case {
   /** Writes in a row without an answer, those of earlier runs included. */
   readonly unanswered: number;
   /** The response to a GET of the answered key. */
-  readonly key: AnsweredKey | undefined;
+  readonly key: ViewedKey | undefined;
 }
 
 export interface SentCreation {
@@ -164,5 +164,5 @@ export type Why =
   | { readonly is: 'others'; readonly added: readonly License[] }
   | { readonly is: 'used up'; readonly sent: number }
   /** `key`: the response to a GET of the answered key. */
-  | { readonly is: 'not shown'; readonly key?: AnsweredKey | undefined }
+  | { readonly is: 'not shown'; readonly key?: ViewedKey | undefined }
   | { readonly is: 'nothing before' };

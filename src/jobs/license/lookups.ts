@@ -12,7 +12,7 @@ import { inconclusive } from './listed-users.ts';
 import { anyPlace } from './places.ts';
 
 /** The response to a GET of a license key, compared with the user who is expected to have it. */
-export type AnsweredKey =
+export type ViewedKey =
   | { readonly is: 'as asked' | 'another'; readonly license: License }
   /** The server keeps another spelling of the name. */
   | { readonly is: 'stored otherwise'; readonly license: License; readonly name: string }
@@ -59,7 +59,7 @@ export class Lookups {
   }
 
   /** Reads the license of a key, and compares it with the user. Only interruptions are thrown. */
-  async viewAnswered({ remote_user, app_code }: LicenseUser, key: string, places = anyPlace): Promise<AnsweredKey> {
+  async viewKey({ remote_user, app_code }: LicenseUser, key: string, places = anyPlace): Promise<ViewedKey> {
     try {
       const license = await places.read(() => this.#world.licensing(app_code).view(key));
       const name = textOf(license, 'remote_user');
@@ -90,7 +90,7 @@ export class Lookups {
     if (isMasked(key)) return noKey('the server shows only a part of its key');
     const other = await this.whyOther(user, license);
     if (other) return other;
-    const view = async () => whyOtherKey(user, license, await this.viewAnswered(user, key, places));
+    const view = async () => whyOtherKey(user, license, await this.viewKey(user, key, places));
     // A key that may be masked says nothing about other keys, so it is read by itself.
     if (mayBeMasked(key)) return view();
     const first = this.#usersOfKeys.get(`${app_code} ${key}`) ?? remote_user;
@@ -105,7 +105,7 @@ export class Lookups {
 }
 
 /** Why a listed value is not the license's key, by the response to a GET of it. @throws Failure auth */
-function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: AnsweredKey): Failure | undefined {
+function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: ViewedKey): Failure | undefined {
   if (shown.is !== 'not there') {
     const [listed, own] = [license, shown.license].map((one) => textOf(one, 'remote_user') ?? remote_user);
     if (listed === own) return undefined;

@@ -44,11 +44,11 @@ function readingOf(host: Surroundings) {
   const stored = async () => mapOf((await read())['profiles']);
   return {
     check,
-    all: async () => [...(await stored())].map(([name, value]) => parsed(name, value, system)),
+    all: async () => [...(await stored())].map(([name, value]) => storedProfile(name, value, system)),
     defaults: async () => defaultsIn(await read()),
     async find(name: string): Promise<Profile | undefined> {
       const known = await stored();
-      return known.has(name) ? parsed(name, known.get(name), system) : undefined;
+      return known.has(name) ? storedProfile(name, known.get(name), system) : undefined;
     },
     names: async () => [...(await stored()).keys()],
     /** Writes nothing. @throws Failure config for plain http without consent */
@@ -99,7 +99,7 @@ function changesOf(host: Surroundings) {
     use: (name: string): Promise<void> =>
       change(({ profiles, defaults }) => {
         refuseUnknown([name], profiles);
-        defaults.set(parsed(name, profiles.get(name), system).kind, name);
+        defaults.set(storedProfile(name, profiles.get(name), system).kind, name);
       }),
     /** Forgets the chosen profiles, and keys without a profile. No other default is chosen silently. */
     remove: (choose: (stored: readonly string[]) => readonly string[]): Promise<void> =>
@@ -122,7 +122,7 @@ function check(profile: CandidateProfile): Profile {
   return parseProfile(readProfileName(profile.name), profile);
 }
 
-function parsed(name: string, value: unknown, system: System): Profile {
+function storedProfile(name: string, value: unknown, system: System): Profile {
   const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
   return labelled(label, () => parseProfile(name, value), 'config');
 }

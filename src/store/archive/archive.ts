@@ -39,7 +39,7 @@ function problemOf(kind: ArchiveProblem['kind'], file: string, problem: string):
 }
 
 /** Whether the problem means that the archive may lack messages, of which every reader warns. */
-export function isOfTheRun({ kind }: ArchiveProblem): boolean {
+export function isGap({ kind }: ArchiveProblem): boolean {
   return kind === 'lost' || kind === 'list' || kind === 'unfinished';
 }
 

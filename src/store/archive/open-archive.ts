@@ -12,7 +12,7 @@ import type { ArchiveHead, ArchiveState, Manifest } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
 import { LineFile, listNames, readLists, sealedLists, sizeAt } from './line-file.ts';
 import type { ArchiveChange, ListName, Lists } from './line-file.ts';
-import { archiveForms, blankPart, partFileName, readPart, written } from './part.ts';
+import { archiveForms, blankPart, partFileName, readPart, writePart } from './part.ts';
 import type { ArchiveForm, ArchivePart, PartMessages } from './part.ts';
 
 /**
@@ -44,7 +44,7 @@ function isFatal({ kind, file }: ArchiveProblem): boolean {
 }
 
 /** `changed` trusts the files that look as when they were last read and compared. */
-export type Which = 'all' | 'changed';
+export type CheckExtent = 'all' | 'changed';
 
 /** Every call but `mark` resolves when its work is on disk. */
 export class OpenArchive implements ArchiveContent {
@@ -94,7 +94,7 @@ export class OpenArchive implements ArchiveContent {
   }
 
   /** Says what is wrong with a form of a part. */
-  check(part: ArchivePart, form: ArchiveForm, which: Which): Promise<string | undefined> {
+  check(part: ArchivePart, form: ArchiveForm, which: CheckExtent): Promise<string | undefined> {
     const look = async () => (await readPart(this.folder, part, form)).problem;
     return this.#problemOf(part[form]?.file ?? '', which, look);
   }
@@ -102,7 +102,7 @@ export class OpenArchive implements ArchiveContent {
   async add(messages: PartMessages): Promise<ArchivePart> {
     await this.#confirmInPlace();
     const site = this.#manifest?.site ?? '';
-    const part = await written(this.folder, blankPart(this.parts, messages, site), messages);
+    const part = await writePart(this.folder, blankPart(this.parts, messages, site), messages);
     await this.#append('parts.ndjson', part);
     this.parts.push(part);
     for (const form of archiveForms) await this.#seeNow(part[form]?.file);
@@ -115,7 +115,7 @@ export class OpenArchive implements ArchiveContent {
   }
 
   /** Whether an attached file is there, and what its line says. */
-  async holds(kept: KeptFile, which: Which): Promise<boolean> {
+  async holds(kept: KeptFile, which: CheckExtent): Promise<boolean> {
     return (await this.#problemOf(kept.file, which, () => problemOfKept(this.folder, kept))) === undefined;
   }
 
@@ -201,7 +201,7 @@ export class OpenArchive implements ArchiveContent {
   }
 
   /** Reads a file, unless it is trusted, and says what is wrong with it. */
-  async #problemOf(file: string, which: Which, look: () => Promise<string | undefined>) {
+  async #problemOf(file: string, which: CheckExtent, look: () => Promise<string | undefined>) {
     const stamp = await stampOf(join(this.folder, file));
     if (which === 'changed' && stamp !== undefined && this.#seen.get(file) === stamp) return undefined;
     const problem = await look();

@@ -81,7 +81,7 @@ export function blankPart(before: readonly ArchivePart[], messages: PartMessages
 }
 
 /** Writes the forms of a part, and returns the part with its files; its line is still to be added. @throws Failure */
-export async function written(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
+export async function writePart(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
   let whole = part;
   for (const form of archiveForms) {
     const rows = messages[form];

@@ -159,9 +159,9 @@ export class LedgerWrites implements WritePlace {
     else await this.#ask(statements.remove, [token]);
   }
 
-  async close(left: ReadonlySet<number>): Promise<void> {
+  async close(needed: ReadonlySet<number>): Promise<void> {
     // If the connection is lost, a later run that reads the record removes it.
-    if (left.size === 0) await ifAnswered(this.#ask(statements.remove, [this.#run.token]));
+    if (needed.size === 0) await ifAnswered(this.#ask(statements.remove, [this.#run.token]));
   }
 
   lacking(): PendingWrite | undefined {

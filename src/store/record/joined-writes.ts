@@ -32,7 +32,7 @@ export class LicenseWrites {
   /** The writes of this run that are under way or pending, each with its `settle`. */
   readonly #counted = new Map<number, Milliseconds>();
   /** The same writes, and those that ended but are still needed, such as open ones; a large run has many. */
-  readonly #left = new Set<number>();
+  readonly #needed = new Set<number>();
   readonly #lines: JoinedItems<(place: WritePlace) => WriteLine>;
   /** Writes whose ends are not on disk yet, and need to be before their users are unlocked. */
   readonly #ending = new Map<number, Promise<void>>();
@@ -139,7 +139,7 @@ export class LicenseWrites {
   async begin(id: string, users: readonly LicenseUser[], asked: AskedWrite): Promise<void> {
     if (this.#failure) throw this.#failure;
     const begin = numberIn(id);
-    this.#left.add(begin);
+    this.#needed.add(begin);
     this.#counted.set(begin, asked.settle);
     // A slow disk or ledger must not make a line old before its request is sent.
     for (let isFresh = false; !isFresh;) {
@@ -158,7 +158,7 @@ export class LicenseWrites {
     if (!id.startsWith(`${this.#world.token}-`)) return this.#inTurn(() => this.#endOfEnded(id, line));
     const isKept = what.is === 'answered' || what.is === 'no answer';
     if (what.is !== 'no answer' || what.n === 0) this.#counted.delete(line.end);
-    if (!isKept) this.#left.delete(line.end);
+    if (!isKept) this.#needed.delete(line.end);
     const written = this.#lines.add(() => line);
     // Nobody waits for the line of a settled write: if it is lost with this run, other runs settle the write again.
     if (!isKept) return written;
@@ -237,7 +237,7 @@ export class LicenseWrites {
     await this.#lines.hurry().catch(() => undefined);
     await this.#releasing;
     await this.#inTurn(async () => {
-      for (const place of this.#places) await place.close(this.#left);
+      for (const place of this.#places) await place.close(this.#needed);
     });
     const cause = this.#unreleased ?? this.#failure;
     // A line that could not be recorded was reported at once.

@@ -202,10 +202,10 @@ class RunFiles implements WritePlace {
     });
   }
 
-  async close(left: ReadonlySet<number>): Promise<void> {
+  async close(needed: ReadonlySet<number>): Promise<void> {
     await this.#handle?.close();
     await remove(join(this.#folder, `${this.#token}.lock`));
-    if (this.#handle && left.size === 0) await remove(this.#own);
+    if (this.#handle && needed.size === 0) await remove(this.#own);
   }
 
   async #open(): Promise<FileHandle> {

@@ -50,7 +50,7 @@ export interface WritePlace {
   /** Adds ends to the record of a run that has ended, and removes it once nothing in it is needed. */
   endOfEnded(record: RunRecord, ends: readonly EndLine[]): Promise<void>;
   /** Ends the run; its record stays for later runs if writes are left. */
-  close(left: ReadonlySet<number>): Promise<void>;
+  close(needed: ReadonlySet<number>): Promise<void>;
   /** A pending write of every user, in place of those that a restored ledger may lack. */
   lacking?(): PendingWrite | undefined;
   /** Set once a line could not be written: other runs may have this run's users by now. */

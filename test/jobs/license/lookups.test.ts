@@ -460,12 +460,12 @@ describe('the license that a POST was answered', () => {
     ['a user whose name is the beginning', 'ada', 'ad', 'another'],
   ])('%s', async (_what, remote_user, name, is) => {
     const { port } = await serve(named([name]));
-    expect(await lookupsAt(port).viewAnswered({ remote_user, app_code: 7 }, 'K-0')).toMatchObject({ is });
+    expect(await lookupsAt(port).viewKey({ remote_user, app_code: 7 }, 'K-0')).toMatchObject({ is });
   });
 
   test('one that the server does not know', async () => {
     const { port } = await serve(named(['ada']));
-    expect(await lookupsAt(port).viewAnswered({ remote_user: 'ada', app_code: 7 }, 'K-00')).toMatchObject({
+    expect(await lookupsAt(port).viewKey({ remote_user: 'ada', app_code: 7 }, 'K-00')).toMatchObject({
       is: 'not there',
       failure: { kind: 'not_found' },
     });
@@ -473,7 +473,7 @@ describe('the license that a POST was answered', () => {
 
   test('one of another application', async () => {
     const { port } = await serve(named(['ada'], { app_code: 8 }));
-    expect(await lookupsAt(port).viewAnswered({ remote_user: 'ada', app_code: 7 }, 'K-0')).toMatchObject({
+    expect(await lookupsAt(port).viewKey({ remote_user: 'ada', app_code: 7 }, 'K-0')).toMatchObject({
       is: 'another',
     });
   });
