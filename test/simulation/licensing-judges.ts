@@ -484,6 +484,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   // A person looks at a record that is damaged, and removes it.
   if (last?.exit === 3 && last.stderr.includes('is damaged') && ended.plan.runs.some(({ hurt }) => hurt === 'flip'))
     return wrongs;
+  // A person moves the record of a run whose disk could not be written.
+  if (last?.exit === 3 && last.stderr.includes('of a run that could not write')) return wrongs;
   // Two spellings are one license there, which is nobody's but for the one that got it.
   if (last?.exit === 6 && ended.plan.shape?.names !== undefined) return wrongs;
   // What a list shows is then no key.
