@@ -12,7 +12,7 @@ export function whole(...names: readonly string[]) {
   return names.map((name) => ({ name, keep: 'whole' }) as const);
 }
 
-/** Columns that are never truncated, and go where room is small. */
+/** Columns that are never truncated, but are left out where room is small. */
 export function uncut(...names: readonly string[]) {
   return names.map((name) => ({ name, width: Infinity }) as const);
 }
@@ -22,7 +22,7 @@ export function namesOf({ columns = [] }: { readonly columns?: readonly Column<n
   return columns.flatMap((column) => (typeof column === 'string' ? column : column.when ? [] : column.name));
 }
 
-/** They can be shown as a conversation. */
+/** True if the rows are messages, which can be shown as a conversation. */
 export function showsMessages({ columns = [] }: Pick<Show<never>, 'columns'> = {}): boolean {
   return columns.some((column) => typeof column !== 'string' && column.as === 'message');
 }
@@ -32,7 +32,7 @@ export function rulesOf<T>(show: Show<T> | undefined, name: string): ColumnRules
   return undefined;
 }
 
-/** The columns of a list, decided by its first row: those asked for, else the command's and the row's other scalars. */
+/** The columns of a list, decided by its first row: requested ones, else the command's and the row's other scalars. */
 export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, 'show' | 'fields'>): readonly string[] {
   const row = asObject(first, show);
   if (!row) return [];
@@ -60,7 +60,7 @@ export function cellsOf<T>(row: T, columns: readonly string[], show: Show<T> | u
   });
 }
 
-/** What writes one value: no result is no text. */
+/** Makes a writer of one value write nothing where there is no result. */
 export function unlessNothing(write: (value: unknown) => string) {
   return (value: unknown): string => (value === undefined || value === null ? '' : write(value));
 }
@@ -72,7 +72,7 @@ export function cellText(value: unknown): string {
   return writeJson(value);
 }
 
-/** Watches the texts of each row by their names: which differ between rows, or are not in all of them. */
+/** Collects the names whose texts differ between rows, or are missing in some. */
 export function watchDiffering() {
   const first = new Map<string, string>();
   const differing = new Set<string>();

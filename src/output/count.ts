@@ -9,7 +9,7 @@ import { compare } from './sort.ts';
 
 const none = '(none)';
 
-/** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
+/** Counts a list: a row for each value of a field, with its count. Only the values are held in memory. */
 export async function countRows(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
   const { show, terminal } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
@@ -28,7 +28,7 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
       else add(cellsOf(row, [field], show)[0]);
   };
   const [reading] = await Promise.allSettled([read()]);
-  // Where no row has a time, the field was not meant.
+  // If no row has a time, another field was meant.
   if (unit && other !== undefined && counts.size === 1)
     throw usage(
       `--count-by ${field}:${unit}: ${cellText(other)} is not a time`,
@@ -41,13 +41,13 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   ];
   const counted = async function* (): AsyncGenerator {
     for (const [value, count] of all) yield { [field]: value, [name]: count };
-    // Rows before a failure are counted, and then it is thrown.
+    // The rows before a failure are counted, and then the failure is thrown.
     if (reading.status === 'rejected') throw reading.reason;
   };
   return { rows: counted(), show: { columns, ...(show.none !== undefined && { none: show.none }) } };
 }
 
-/** Reads the field of JSON texts; where no column of ours has that name, it alone is read. */
+/** Reads the field of JSON texts; where no column of ours has that name, nothing else is parsed. */
 function reader(field: string, show: Show<unknown>) {
   let isOwn: boolean | undefined;
   return (open: JsonRows['open'], text: JsonElement): unknown => {
@@ -70,14 +70,14 @@ function startIn(value: unknown, unit: Period): number | null {
   return Number.isNaN(time) ? null : startOf(time, unit);
 }
 
-/** Seconds since 1970, RFC 3339, or a date, which is local. */
+/** Reads a time from seconds since 1970, RFC 3339, or a date, which is local. */
 function timeOf(value: unknown): number {
   if (typeof value === 'number') return value * 1000;
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d/.test(value)) return NaN;
   return Date.parse(value.length === 10 ? `${value}T00:00` : value);
 }
 
-/** More empty periods say that a time is wrong, and are left out. */
+/** If there are more periods than this, a time is wrong, and empty periods are left out. */
 const maxPeriods = 100_000;
 
 /** The periods in their order, those without a row between them included; rows without a time come last. */

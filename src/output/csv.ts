@@ -17,7 +17,7 @@ export function csv(choices: RecordChoices): Formatter {
 
 /** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel that it is UTF-8. */
 export async function excel(choices: Presentation, separator: Separator): Promise<Formatter> {
-  // A terminal gets no sign that it would obey.
+  // A terminal would obey a carriage return and show the mark, so it gets neither.
   const lineEnd = choices.terminal ? '\n' : '\r\n';
   let mark = choices.terminal ? '' : '\uFEFF';
   const write = (cells: readonly unknown[]): string => {

@@ -21,7 +21,7 @@ export function failureText(failure: Failure, { terminal, columns, color }: Erro
 
 const mark = 'chatelaine:';
 
-/** Each line says that it is a hint, but a command, which is copied; a sentence may begin with one. */
+/** Marks each line as a hint, except a command, which is copied; a sentence may begin like a command. */
 function hintLines(hint: string | undefined): string {
   if (hint === undefined) return '';
   const lines = commandsApart(hint).split('\n');

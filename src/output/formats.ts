@@ -6,7 +6,7 @@ import { joinTexts } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 
-/** Every format, in the order of help, with what loads its module and a library. */
+/** Every format, in the order of help, with the function that loads its module and libraries. */
 export const formats = {
   table: {
     general: true,
@@ -117,7 +117,7 @@ function pickFields(formatter: Formatter, { show, fields }: Presentation): Forma
   });
 }
 
-/** A formatter that gets something made of each row in its place; JSON texts are rows already. */
+/** A formatter to which each row goes through `read`; JSON texts go to it unchanged. */
 function reading(formatter: Formatter, read: (row: unknown) => unknown): Formatter {
   return { ...formatter, one: (value) => formatter.one(read(value)), row: (row) => formatter.row(read(row)) };
 }

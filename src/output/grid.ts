@@ -9,7 +9,7 @@ import { displayWidth } from './width.ts';
 export interface Cell {
   readonly shown: string;
   readonly width: number;
-  /** It must not be cut, because a part of a number or a date would be wrong. */
+  /** True if the cell must not be cut, because a part of a number or a date would be wrong. */
   readonly fixed?: boolean;
   readonly isNumber?: boolean;
   readonly paint?: ((text: string) => string) | undefined;
@@ -76,12 +76,12 @@ const borders =
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
 const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
-/** A column before it is known whether it is shown; widths are columns of the terminal. */
+/** The size of a column, which decides whether it is shown; widths are columns of the terminal. */
 export interface ColumnSize {
   readonly index: number;
   /** Its widest cell, the header included. */
   readonly wanted: number;
-  /** Fewer are not worth reading: it goes before it gets narrower. */
+  /** The column is left out before it gets narrower than this, since that is not worth reading. */
   readonly least: number;
   /** No cell of it is cut. */
   readonly isWhole: boolean;
@@ -90,13 +90,13 @@ export interface ColumnSize {
   readonly isEmpty: boolean;
   /** All cells are numbers: they are aligned on the right. */
   readonly isNumber: boolean;
-  /** Which go first where room is small; of `never` none does. */
+  /** The turn in which the column is left out where room is small, or `never`. */
   readonly goes: (typeof turns)[number] | 'never';
-  /** The lower number goes first of its kind, of two equal ones the later. */
+  /** In one turn the column with the lower number is left out first, and of two equal ones the later. */
   readonly priority: number;
 }
 
-/** A value that every row has is said below; so is that of a key, a user, a name or an address, but as the last one. */
+/** The order in which columns are left out. The one value of a constant column is said below the table. */
 const turns = ['constant', 'text', 'constant whole'] as const;
 
 /** Fits columns into `room` columns of a terminal; undefined where that cannot be, and each row becomes a record. */
@@ -119,14 +119,14 @@ export function arrange(columns: readonly ColumnSize[], room: number) {
 
 const minTextWidth = 10;
 
-/** A wider text takes several lines, and so does a change that is wider than a folded column. */
+/** A text that is wider takes several lines, and so does a change that is wider than a folded column. */
 const longText = 40;
 const foldedWidth = 24;
 
-/** People copy a key with one click, and compare states at a glance. */
+/** These stay in one line: people copy a key with one click, and compare states at a glance. */
 const inOneLine: ReadonlySet<string> = new Set(['license_code', 'status']);
 
-/** How wide each column is, by the first rows, and which may leave. */
+/** Decides by the first rows how wide each column is, and which may be left out. */
 export function columnSizes(
   names: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -140,7 +140,7 @@ export function columnSizes(
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
     const { width: minWidth = minTextWidth, keep = 0 } = rulesOf(show, name) ?? {};
-    // What became of the row is shown whole, or the row is a record.
+    // The outcome of a row is shown whole; where it does not fit, rows are records.
     const isAnswer = name === 'status' || name === 'change';
     const isWhole = isAnswer || keep === 'whole';
     const isAsked = sort !== undefined && orderOf(sort).field === name;

@@ -14,8 +14,8 @@ const tooMuch = { stdout: '', stderr: 'the expression needs too much memory', ex
 
 let isTold = false;
 
-// Results are collected in arrays that double, which the limits of a thread do not count. jq takes an error of theirs
-// for a failed write, and goes on: a message lets the other thread end this one.
+// Results are collected in arrays that double, which the limits of a thread do not count. jq takes an error of such an
+// array for a failed write, and goes on: a message lets the other thread end this one.
 globalThis.Uint8Array = new Proxy(Uint8Array, {
   construct(Bytes, /** @type {unknown[]} */ given, target) {
     const isTooLong = Number(given[0]) > mostBytes;

@@ -20,10 +20,10 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression: preamble + expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
-    // WebAssembly's words when it aborts are no message of ours.
+    // Captures what WebAssembly prints when it aborts, which is no message for users.
     stderr: true,
   });
-  // Nothing is evaluated without an input, so an expression that never ends does not end here.
+  // Nothing is evaluated without an input, so an endless expression does not hang here.
   const compiled = await answerOf(worker, '', ending);
   if (compiled.exitCode !== 0) {
     const problems = problemsIn(compiled.stderr).replace(/, line (\d+)/g, (place, line) =>
@@ -45,7 +45,7 @@ const tooMuch = 'the expression needs too much memory';
 /** Megabytes of results that the thread holds; jq itself has at most 256 MiB, a limit of its WebAssembly. */
 const maxOldGenerationSizeMb = 512;
 
-/** Milliseconds that an expression has when the command is ended before it began. */
+/** Milliseconds that an expression still gets where the command was ended before. */
 const moment = 200;
 
 type JqAnswer = Readonly<Record<'stdout' | 'stderr', string>> & { readonly exitCode: number };
@@ -66,12 +66,12 @@ async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterL
     await worker.terminate();
     throw cause;
   } finally {
-    // A thread that nobody asks does not keep the process.
+    // An idle thread does not keep the process alive.
     worker.unref();
   }
 }
 
-/** The command has its result when a deadline ends the expression. */
+/** Makes a failure of the filter of a deadline that ends the expression: the command itself has its result. */
 function throwLate(cause: unknown): never {
   if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
   throw filterFailure(`the expression did not end: ${cause.message}`);

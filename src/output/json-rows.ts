@@ -1,6 +1,6 @@
 import type { JsonElement } from '../core/json-elements.ts';
 
-/** Rows that came together, each as its JSON text: a format of texts takes them so; for others each row is parsed. */
+/** Rows that came together, each as its JSON text, which some formats write; for the others each row is parsed. */
 export class JsonRows<R = unknown> {
   readonly texts: readonly JsonElement[];
   readonly open: (text: JsonElement) => R;

@@ -6,7 +6,7 @@ export function painter(level: 0 | 1): ChalkInstance {
   return new Chalk({ level });
 }
 
-/** Colours of what became of a row; the word itself says it too. */
+/** The colours of statuses; the words say the same without them. */
 const statusColors = {
   green: 'created create ok deleted',
   yellow: 'resized resize retired retire lent never-activated unseen',

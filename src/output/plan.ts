@@ -3,7 +3,7 @@ import { fit, plain, plainLines } from './plain.ts';
 import type { Formatter, PlannedChange, Presentation } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
-/** The kinds of a planned change, what needs a look first, and their marks. A retired key goes on working: no minus. */
+/** The marks of changes; those that need a look come first. A retired key goes on working, so it has no minus. */
 const marks = {
   failed: '!',
   leave: '!',
@@ -15,17 +15,17 @@ const marks = {
   create: '+',
 } as const satisfies Record<PlannedChange['kind'], string>;
 
-/** More are not read before an answer. */
+/** Nobody reads more changes than this before answering. */
 const maxWhole = 20;
 const maxOfKind = 10;
-/** A longer name moves no other line. */
+/** A name that is longer does not move the other lines. */
 const widest = 32;
 
 export function isWhole(changes: readonly PlannedChange[]): boolean {
   return changes.length <= maxWhole;
 }
 
-/** The changes of a plan, a line each, in the order of what needs a look: up to 20 whole, else ten of each kind. */
+/** The changes of a plan, a line each; those that need a look come first. Up to 20 are all shown, else ten a kind. */
 export function planLines(changes: readonly PlannedChange[]): string[] {
   const apps = new Set(changes.map(({ app_code }) => app_code));
   const kinds = Object.keys(marks).map((kind) => changes.filter((change) => change.kind === kind));
@@ -61,7 +61,7 @@ export function planFormatter({ show, terminal, width }: Presentation): Formatte
     const lines = planLines(changes);
     const advice = isWhole(changes) ? [] : ['-o table shows all of them'];
     const text = [...lines, ...advice, ''].join('\n');
-    // Where a run counts its rows, its last line says so.
+    // The last line of a run that counts its rows says that nothing changes.
     if (changes.length === 0) return show.outcome?.columns ? '' : 'nothing would change\n';
     return terminal ? fit(plainLines(text), width) : text;
   };
@@ -70,7 +70,7 @@ export function planFormatter({ show, terminal, width }: Presentation): Formatte
 
 /** GitHub takes comments of 65,536 characters. */
 const maxChars = 60_000;
-/** A cell may hold the words of a server. */
+/** A cell is cut, since it may hold the words of a server. */
 const maxCellChars = 300;
 
 /** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are harmless code. */
@@ -110,7 +110,7 @@ function cellOf(value: unknown): string {
   if (text === '') return '';
   const cut = text.length > maxCellChars ? `${text.slice(0, maxCellChars)}…` : text;
   const fence = '`'.repeat(Math.max(0, ...[...cut.matchAll(/`+/g)].map(([ticks]) => ticks.length)) + 1);
-  // One blank on each side is no part of the code, where there is one on both.
+  // Markdown drops one blank on each side of code, which may begin or end with a tick or a blank.
   const pad = /^[` ]|[` ]$/.test(cut) ? ' ' : '';
   const code = cut.replace(/\\\|/g, '\\\\x7c').replace(/(?<!\\)\|/g, '\\|');
   return `${fence}${pad}${code}${pad}${fence}`;

@@ -9,7 +9,7 @@ export interface Show<T> {
   readonly columns?: readonly Column<T>[];
   /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
-  /** Other scalar keys of the first row follow; of `any` those that no column shows; `run` checks the `kept` ones. */
+  /** Other scalar keys of the first row follow. `any`: those that no column shows; `kept`: those that `run` checks. */
   readonly others?: 'known' | 'kept' | 'any';
   /** The words on stderr for an empty list, unless the format says it. */
   readonly none?: string;
@@ -21,13 +21,13 @@ export interface Show<T> {
   readonly outcome?: Outcome<T>;
 }
 
-/** The end of each row, for readers who must not see keys: a comment in Markdown. */
+/** The outcome of each row, for readers who must not see keys: a plan, or a comment in Markdown. */
 interface Outcome<T> {
   /** The changes of a row of a dry run, which a terminal shows as the command's question would. */
   readonly plan?: (row: T) => readonly PlannedChange[];
-  /** The field that says it. */
+  /** The field that has the outcome. */
   readonly by?: string;
-  /** Its value for a row in which there is nothing to see. */
+  /** The outcome of a row that need not be shown. */
   readonly nothing?: string;
   /** The fields of the other rows that everybody may see, in their order. */
   readonly columns?: readonly string[];
@@ -43,31 +43,31 @@ export interface PlannedChange {
   readonly app_code?: number | undefined;
 }
 
-/** A column under its wire name; a name alone says nothing more of it. */
+/** A column under its wire name: the name alone, or with rules. */
 export type Column<T> = string | ColumnRules<T>;
 
 export interface ColumnRules<T> {
   readonly name: string;
-  /** Its value, where that is not the row's own key of that name; undefined leaves it to the row. */
+  /** The value, where that is not the row's own key of that name; undefined leaves it to the row. */
   readonly of?: (row: T) => unknown;
   /**
-   * Absent: always a column. `there`: where the row has it, behind those; `asked`: only by its name in --fields;
-   * `for programs`: as `there`, but not in a table on a terminal, below which it is said whole.
+   * Absent: the column is always shown. `there`: behind the others, if the row has it; `asked`: only if --fields names
+   * it; `for programs`: as `there`, but on a terminal below the table, not in it.
    */
   readonly when?: 'there' | 'asked' | 'for programs';
-  /** Narrower, it is not worth reading and goes (default: 10); of Infinity it is never cut. */
+  /** The column is left out before it gets narrower than this (default: 10); with Infinity it is never cut. */
   readonly width?: number;
   /**
-   * The lowest goes first where room is small (default: 0); of two, the one further right. `whole` is never truncated,
-   * and goes last: a key, a user, a name, an address.
+   * The lowest number is left out first where room is small (default: 0), and of two the one further right. `whole`:
+   * the column is never truncated, and left out last, as a key, a user, a name, an address.
    */
   readonly keep?: number | 'whole';
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
   readonly empty?: string;
-  /** Its value is words for people: where csv or tsv request it by name, they have what the row has. */
+  /** The value is words for people: csv and tsv that request the column by name have the row's own value. */
   readonly isWords?: boolean;
-  /** A table shows it behind all others: people look for a user, and copy a key. */
+  /** A table shows the column behind all others: people look for a user, and copy a key. */
   readonly isLast?: boolean;
 }
 
@@ -83,12 +83,12 @@ export interface Presentation {
   readonly format: FormatRow;
   /** The rows are pieces of a text, which is written unchanged in place of any format. */
   readonly isText?: boolean;
-  /** The rows are outcomes: a reader that has gone ends the output, and not the work; an error waits for the work. */
+  /** The rows are outcomes of writes: if the reader is gone, only the output ends; an error waits for the work. */
   readonly isWrite?: boolean;
   /** One text for each row, on a line of its own, in place of any format. */
   readonly sentence?: ((row: unknown) => string) | undefined;
   readonly filter?: JsonFilter | undefined;
-  /** Columns, or keys of JSON objects, that were asked for by name. */
+  /** Columns, or keys of JSON objects, that were requested by name. */
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
@@ -112,19 +112,19 @@ export interface Presentation {
 }
 
 export interface FormatRow {
-  /** Every result has it. Absent: a command offers it, and set in the environment it is ignored by every other one. */
+  /** Every command has the format. Absent: only some offer it, and others ignore it in the environment. */
   readonly general?: true;
-  /** It prints whole values: -q, and commands that print one text, leave it alone. */
+  /** The format prints whole values: -q, and commands that print one text, do not change it. */
   readonly whole?: true;
-  /** It is read by a person, who needs no more rows than are worth a look. */
+  /** The format is read by people: with -q it omits rows that are not worth a look. */
   readonly forPeople?: true;
-  /** It shows the changes of a dry run, and nothing else. */
+  /** The format shows the changes of a dry run, and nothing else. */
   readonly ofPlan?: true;
-  /** The thing that it shows, where that has no fields to choose from. */
+  /** The things that the format shows, where these have no fields to choose from. */
   readonly shows?: string;
-  /** Errors and addresses are JSON beside it. */
+  /** With this format, errors and addresses are JSON too. */
   readonly isJson?: true;
-  /** Loads what writes rows in it; absent for documents and lines of curl, which are made of text. */
+  /** Loads the formatter; absent for documents and lines of curl, which are made of text. */
   readonly load?: (presentation: Presentation) => Promise<Formatter>;
 }
 
@@ -135,9 +135,9 @@ export interface Formatter {
   row(row: unknown): string;
   /** The bytes of rows that are JSON texts; absent where they must be parsed. */
   texts?(texts: readonly JsonElement[]): Uint8Array;
-  /** The rest when the rows end, also by throwing: with it the document is whole. */
+  /** The text behind the last row, which makes the document whole, also where the rows end by throwing. */
   end(): string;
-  /** A line beside the result, when it ends. */
+  /** A line beside the result, once that has ended. */
   remark?(): string | undefined;
 }
 

@@ -24,8 +24,8 @@ const moment = 100;
 export const readerGone = new Error('nobody reads the output any longer');
 
 /**
- * A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. Rows
- * of a write are swallowed once the reader is gone, so that they are drawn to their end.
+ * A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. For a
+ * command that writes it discards rows once the reader is gone, so that the command can finish.
  */
 export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = {}): Sink {
   let ended: Error | undefined;
@@ -77,7 +77,7 @@ export function openBatch(sink: Sink, size = 65_536) {
         for (const piece of pieces) await sink.write(piece);
       }
     } finally {
-      // Not a moment later: a piece that was added in between would be taken for written.
+      // This must not happen later: a piece that was added in between would be taken for written.
       writing = undefined;
     }
   };

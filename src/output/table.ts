@@ -76,7 +76,7 @@ function writerOf(
   // Columns that were named are not left out.
   const wanted = room === Infinity || fields !== undefined || filled.length === 0 ? sizes : filled;
   const arranged = arrange(wanted, room);
-  // One row, or one column that is left, says more as a record.
+  // A single row, or rows of which one column fits, say more as records.
   const isRecord =
     !arranged ||
     (arranged.shown.length < wanted.length &&
@@ -134,7 +134,7 @@ function columnWriter(
 
 const emptyCell: Cell = { shown: '', width: 0 };
 
-/** A value goes below its name where there is less room beside it. */
+/** A value goes below its name where there is less room than this beside it, after the gap. */
 const [minColumns, gap] = [20, 2];
 
 /** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */

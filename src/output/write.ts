@@ -38,7 +38,7 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
   }
 }
 
-/** Writes what a filter makes of the document, or the value on which it fails: a new license exists nowhere else. */
+/** Writes the filtered document, or the value itself where the filter fails: a new license exists nowhere else. */
 async function writeFiltered(result: Result, presentation: Presentation, filter: JsonFilter, sink: Sink) {
   const pieces: string[] = [];
   const holding: Sink = { write: async (piece) => void pieces.push(Buffer.from(piece).toString()) };
@@ -78,7 +78,7 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   } catch (error) {
     // The sink may break while a row is awaited: the rows are asked to end, and those of a read are not waited for.
     const ended = Promise.allSettled([iterator.return?.()]);
-    // An error of the rows goes first.
+    // An error of the rows takes precedence.
     await Promise.race([writing, isWrite ? ended : nextTurn()]);
     throw error;
   }
@@ -96,8 +96,8 @@ async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark:
   try {
     for await (const row of rows) if (await add(row, target)) isEmpty = false;
   } catch (error) {
-    // Before the first row nothing is written: an empty document would pass for an answer, unless known to be
-    // incomplete.
+    // Before the first row nothing is written, since an empty document would pass for a result, unless the failure says
+    // that the result is partial.
     const isAnswer = error instanceof Failure && (error.kind === 'incomplete' || error.kind === 'differences');
     if (!isEmpty || isAnswer) await Promise.allSettled([close()]);
     throw error;
@@ -109,7 +109,7 @@ async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark:
 interface RowTarget extends Pick<Presentation, 'turn'> {
   readonly formatter: Formatter;
   readonly batch: Batch;
-  /** An empty list is no header. */
+  /** True if an empty list prints no header either. */
   readonly isSilent: boolean;
 }
 

@@ -23,7 +23,7 @@ function write(value: unknown): string {
   return document.toString({ lineWidth: 0 }).replace(harmful(), escapeCharacter);
 }
 
-/** Some readers take these for something else, beside what the library quotes: a line of spaces in a block. */
+/** Texts that some readers misread although the library does not quote them, as a line of spaces in a block. */
 function needsQuotes(text: string): boolean {
   return /^(=|<<)$/.test(text) || /^ +$/m.test(text) || text.replaceAll('\n', '').search(harmful()) >= 0;
 }

@@ -20,7 +20,7 @@ interface Shape {
   readonly hidden?: boolean;
   /** Another command that has the option too, and whose help explains it. */
   readonly see?: string;
-  /** Few need the option: the help of its command has its name alone, and this guide explains it. */
+  /** Few need the option: the help of its command shows only its name, and this guide explains it. */
   readonly rare?: Guide;
   /** The placeholder of the value in help, such as `FILE`. */
   readonly placeholder?: string;
@@ -36,13 +36,13 @@ export type Guide = 'fetching' | 'never-two' | 'sheets';
 interface StringShape extends Shape {
   readonly kind: 'string';
   readonly choices?: readonly string[];
-  /** Its length is less, in characters. */
+  /** The length in characters has to be below this. */
   readonly below?: number;
   readonly ascii?: boolean;
   readonly nonempty?: boolean;
   /** No blank at either end. */
   readonly trimmed?: boolean;
-  /** The text's own form, such as a URL without a slash at its end. @throws Failure usage or config */
+  /** Converts the text to its own form, such as a URL without a slash at its end. @throws Failure usage or config */
   readonly read?: (text: string) => string;
   /** A path: as an argument, `-` stays for the command, which reads standard input whole. */
   readonly file?: boolean;
@@ -138,7 +138,7 @@ export function withEach<const T extends Fields, const R extends Partial<Shape>>
   return Object.fromEntries<unknown>(ruled) as Ruled<T, R>;
 }
 
-/** The values of a table's fields as `read` gives each; undefined: none. `read` refuses a required field without. */
+/** Reads the values of a table's fields; undefined: no value. `read` refuses a required field without a value. */
 export function valuesOf<const T extends Fields>(fields: T, read: (name: string, field: Field) => unknown): Values<T> {
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -157,10 +157,10 @@ export function flagOf(name: string, field: Field): string {
   return field.flag ?? name.replaceAll('_', '-');
 }
 
-/** Reads one text against one field: the only judge of a value. `label` is the name as typed. @throws Failure usage */
+/** Validates a text against a field, for every value. `label` is the name as typed. @throws Failure usage */
 export function readField<const F extends Field>(label: string, field: F, text: string): One<F>;
 export function readField(label: string, field: Field, text: string): unknown {
-  // Files and HTTP know no such character; from standard input it can come all the same.
+  // A NUL character is possible in standard input, but not in the names of files and in HTTP.
   if (text.includes('\0')) throw usage(`${label}: a NUL character is not allowed`);
   switch (field.kind) {
     case 'string':
@@ -180,7 +180,7 @@ export function readField(label: string, field: Field, text: string): unknown {
       try {
         return parseJson(text);
       } catch {
-        // The platform's own words quote a piece of it, which may be of a key.
+        // The platform's own message quotes a piece of the text, which may be a piece of a key.
         throw usage(`${label}: not valid JSON`);
       }
     case 'secret':

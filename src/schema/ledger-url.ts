@@ -24,7 +24,7 @@ export function parseLedgerUrl(text: string): Readonly<Partial<Record<(typeof pa
   return Object.fromEntries([...Object.entries(parts).filter(([, text]) => text !== ''), ...url.searchParams]);
 }
 
-/** The same text where it is a URL that `parseLedgerUrl` takes. @throws Failure usage */
+/** Returns the text if it is the URL of a ledger. @throws Failure usage */
 export function readLedgerUrl(text: string): string {
   parseLedgerUrl(text);
   return text;

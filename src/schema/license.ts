@@ -46,7 +46,7 @@ export const firstActivationFields = {
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 
-/** The user of a license to look up: a blank that the server cuts off would make it be created each time. */
+/** The user of a license to look up. With a blank that the server cuts off, no lookup would ever find the license. */
 export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
 
 export const licenseFilters = {
@@ -78,19 +78,19 @@ export const licenseColumns = ['license_code', 'remote_user', 'app_code', 'size_
 /** Names that only the key of a license has, in the order in which they are tried (docs/apis.md, Finding the key). */
 export const namedKeyFields = ['license_code', 'license_key'] as const;
 
-/** Names that the key of a license may have, and other things too. */
+/** Names that the key of a license may have, but that other fields have too. */
 export const guessedKeyFields = ['code', 'key', 'license'] as const;
 
 /** Names for `--fields` and `--sort` beside the columns: the server's names of a key, and its time. */
 export const licenseExtras: readonly string[] = [...namedKeyFields, ...guessedKeyFields, 'created'];
 
-/** Fields by which an object is known to be a license. */
+/** Fields by which an object is recognized as a license. */
 export const licenseIdentity = ['remote_user', 'size_allowance', ...namedKeyFields] as const;
 
 /** Fields under which servers say what went wrong (docs/exactly-once.md, Errors inside 200). */
 export const errorFields = ['error', 'errors', 'detail', 'non_field_errors'] as const;
 
-/** Keys as the specification has them in passing; help, manual and README show it. */
+/** The specification's rules on keys, which help, manual and README show. */
 export const licenseRules =
   'A license key belongs to one user of one application: never give it to two users, and never build it into the application. ' +
   'The service limits how often a key can be activated; it does not publish the number, and its support can change it.';
@@ -120,7 +120,7 @@ function macOf(text: string): string | undefined {
   return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
 }
 
-/** A key without what phone and mail change: case, width, dashes, quotes, `Key:`, O for 0, I and L for 1. */
+/** A key without differences that phone and mail make: case, width, dashes, quotes, `Key:`, O for 0, I and L for 1. */
 export function phoneCode(text: string): string {
   const key = text
     .normalize('NFKC')

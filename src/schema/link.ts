@@ -9,7 +9,7 @@ export interface Link {
   readonly near?: string | undefined;
 }
 
-/** The selection of a text from the web app of `site` (docs/apis.md, Links). @throws Failure usage: another host */
+/** Reads a text copied from the web app of `site` (docs/apis.md, Links). @throws Failure usage for another host */
 export function readLink(text: string, site: string | undefined): Link | undefined {
   const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : bareLink(text);
   const path = /^\/?#?narrow(?:\/|%2f)(.*)$/i.exec(fragment)?.[1]?.replace(/%2f/gi, '/');
@@ -24,7 +24,7 @@ export function readLink(text: string, site: string | undefined): Link | undefin
   };
 }
 
-/** An operator by the name that older versions of the web app gave it. */
+/** The operator's current name, for one that older versions of the web app use. */
 export function operatorNamed(word: string): string {
   return olderNames.get(word) ?? word;
 }
@@ -60,7 +60,7 @@ function narrowOfPath(path: string): Link {
   return { terms, near };
 }
 
-/** Zulip's encoding of a part of a link's hash, whose dots are percent signs. @throws Failure usage where it is none */
+/** Decodes a part of a link's hash, in which Zulip writes dots as percent signs. @throws Failure usage if it cannot */
 function decodeHash(text: string): string {
   const decoded = unless(URIError, () => decodeURIComponent(text.replaceAll('.', '%')));
   if (decoded === undefined) throw usage('the link is incomplete or changed: part of it cannot be decoded');
@@ -115,7 +115,7 @@ function directPart(recipients: readonly unknown[]): string | undefined {
   return `dm/${ids.toSorted((one, other) => one - other).join(',')}-${ids.length > 2 ? 'group' : 'dm'}`;
 }
 
-/** Zulip's encoding of a part of a link's hash: percent signs become dots. Half a surrogate pair cannot be encoded. */
+/** Encodes a part of a link's hash with dots as percent signs, as Zulip does. Half a surrogate pair is replaced. */
 function encodeHash(text: string): string {
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(/[.%()]/g, (sign) => hashSigns[sign] ?? sign);
 }

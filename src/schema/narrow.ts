@@ -59,7 +59,7 @@ export interface NarrowTerm {
 
 /** Operators whose operand may be a number on the wire. */
 const numeric: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including', 'mentions', 'id', 'with']);
-/** Operators whose operand is a channel or a user: `id:7` and `name:2024` say which of both it is. */
+/** Operators whose operand is a channel or a user: `id:7` and `name:2024` tell an id from a name. */
 const named: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including', 'mentions']);
 /** Operators whose negation the server drops (docs/apis.md, Narrow operators). */
 export const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);

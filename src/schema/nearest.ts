@@ -1,6 +1,6 @@
 import { foldName, unmarked } from './topic.ts';
 
-/** Names of fields and options by the words of people: the first that is known is meant. */
+/** Names of fields and options by other words that people use: the first name that exists is meant. */
 // prettier-ignore
 const otherNames: Readonly<Record<string, string>> = {
   topic: 'subject topic_name',
@@ -45,7 +45,7 @@ export function nearest(wanted: string, known: Iterable<string>, form = bare): s
     .map(({ name }) => name);
 }
 
-/** The same of topics, channels and people: `✔ ` and what `foldName` takes away count as nothing. */
+/** Like `nearest`, for topics, channels and people: neither `✔ ` nor what `foldName` ignores makes a difference. */
 export function nearNames(wanted: string, known: Iterable<string>): string[] {
   return nearest(wanted, known, (name) => foldName(unmarked(name)).trim());
 }

@@ -61,7 +61,7 @@ const shared = {
   allow_http: { ...flagField('Send the key over plain http, where anybody on the way can read it'), negatable: true },
 } as const satisfies ProfileFields;
 
-/** Further settings: a login of the same name keeps what is not typed, and an empty text takes it away. */
+/** Further settings. A login to a stored profile keeps those that are not typed; an empty text removes one. */
 export const profileSettings = {
   licensing: {
     key_field: {
@@ -112,7 +112,6 @@ export const headerFile = {
 
 export type CredentialValues<K extends Kind> = Values<(typeof credentialFields)[K]>;
 
-/** Run at each use of a profile; its first line is the key. */
 export const keyCommand = textField('COMMAND', 'Run this command at each use; the first line it prints is the key');
 
 interface Stored {
@@ -141,7 +140,7 @@ export function userOf(account: Account): string | number | undefined {
   return account.kind === 'licensing' ? account.app_code : account.email;
 }
 
-/** That name in the rows of `auth status`, where `account` in others means the system's. */
+/** That name as fields of `auth status`; in other rows `account` means an account of the system. */
 export function namesOf(account: Account) {
   return account.kind === 'licensing'
     ? { app_code: account.app_code ?? null, email: null }
@@ -166,7 +165,7 @@ export function variablesOf(kind: Kind): Readonly<Record<string, string>> {
   };
 }
 
-/** A name as a user may give it. @throws Failure usage */
+/** Checks the name for a profile. @throws Failure usage */
 export function readProfileName(text: string): string {
   if (text === 'environment')
     throw usage(`a profile cannot be named 'environment': the name means the variables of the environment`);

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { isObject } from '../core/json.ts';
 
-/** Which messages, how many and in which form: what `messages fetch` and `archive pull` take from the command line. */
+/** Which messages, how many and in which form, as `messages fetch` and `archive pull` read it from the command line. */
 export interface MessageSelection {
   /** The narrow as sent; empty selects everything that the account received. */
   readonly narrow: readonly unknown[];
@@ -29,7 +29,7 @@ export type Range =
   | { readonly kind: 'pages'; readonly anchor: string; readonly limit?: number; readonly include_anchor?: boolean }
   | ({ readonly kind: 'times' } & TimeSpan);
 
-/** `since` ≤ time < `until`; with a limit the first ones from `since`, or without it the last ones before `until`. */
+/** `since` ≤ time < `until`. With a limit the first messages from `since` on; without `since` the last ones. */
 export interface TimeSpan {
   readonly since?: Milliseconds | undefined;
   readonly until?: Milliseconds | undefined;
@@ -38,13 +38,13 @@ export interface TimeSpan {
   readonly correct?: () => Pick<TimeSpan, 'since' | 'until'>;
 }
 
-/** The channels that a narrow names and does not leave out. */
+/** The channels that a narrow names in terms that are not negated. */
 export function channelsIn(narrow: readonly unknown[] = []): (number | string)[] {
   const operands = [...operandsIn(narrow, 'channel'), ...operandsIn(narrow, 'stream')];
   return operands.filter((operand) => typeof operand === 'number' || typeof operand === 'string');
 }
 
-/** What the terms of a narrow with that operator are of, but for those that leave messages out. */
+/** The operands of a narrow's terms with that operator, without negated terms. */
 export function operandsIn(narrow: readonly unknown[], operator: string): unknown[] {
   const terms = narrow.filter((term) => !isObject(term) || term['negated'] !== true).map(partsOf);
   return terms.flatMap(([name, operand]) => (name === operator ? [operand] : []));

@@ -23,7 +23,7 @@ export function settingNamed(typed: string) {
   throw usage(`unknown setting '${typed}'`, suggestion(name, Object.keys(settings)) ?? seeList);
 }
 
-/** A setting that this version does not know is a text. */
+/** The field of a setting that this version does not know: it is a text. */
 export const unknownField: Field = { kind: 'string', help: '' };
 
 export function settingField(name: string): Field | undefined {
@@ -33,7 +33,7 @@ export function settingField(name: string): Field | undefined {
 
 const seeList = 'The names: chatelaine settings list';
 
-/** Case, and blanks, dashes or underscores between words, make no difference; nor does the dash of e-mail. */
+/** A text to search in: without differences of case, of blanks, dashes or underscores, and of the dash of e-mail. */
 function searchable(text: string): string {
   return text
     .toLowerCase()
@@ -65,7 +65,7 @@ function secondsOf(name: string, text: string): string {
   return String(seconds);
 }
 
-/** Languages of the web app; what is none of their names is sent as typed. */
+/** Languages of the web app; a text that names none of them is sent as typed. */
 const languages =
   'ar be bg bn ca cs cy da de en en-gb es fa fi fr gl gu hi hu id it ja ko lt lv ml mn nl pl pt pt-br pt-pt ro ru si sk sr sv ta tr uk uz vi zh-hans zh-hant zh-tw';
 
@@ -93,7 +93,7 @@ function readTimeZone(text: string): string {
 /** The zones of three letters in the database; the platform also takes PST and others, which servers refuse. */
 const shortZones: ReadonlySet<string> = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '));
 
-/** Today's name of the zone; undefined where the platform does not know it. */
+/** The current name of the zone; undefined where the platform does not know it. */
 export function knownZone(text: string): string | undefined {
   if (/^[+-]/.test(text) || (/^[a-z]{3}$/i.test(text) && !shortZones.has(text.toUpperCase()))) return undefined;
   return unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone);

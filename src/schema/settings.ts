@@ -144,9 +144,9 @@ interface LevelRule {
   readonly value?: string | number;
   /** The first level at which the value may be sent. */
   readonly from?: number;
-  /** The first level at which it may not be sent any more. */
+  /** The first level at which the value may not be sent any more. */
   readonly until?: number;
-  /** The level that a server without one counts as; without it the value is sent. */
+  /** The level that counts where the server reports none; absent: the value is sent. */
   readonly unreported?: number;
   readonly instead?: string;
   readonly why: string;

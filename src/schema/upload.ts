@@ -25,7 +25,7 @@ export function uploadsIn({ content, content_type }: JsonObject, site: string): 
 /** The values of the attributes, each between angle brackets, and the text, where the server leaves some Markdown. */
 function textsIn(html: string): string[] {
   const values = Array.from(html.matchAll(/=(["'])([^<>]*?)\1/g), ([, , value = '']) => `<${decodeEntities(value)}>`);
-  // Code may be coloured in pieces.
+  // Spans are joined without a blank, since code may be coloured in pieces.
   return [
     ...values,
     decodeEntities(html.replace(/<(\/?span\b)?[^<>]*>/g, (_tag, isSpan?: string) => (isSpan ? '' : ' '))),
@@ -62,7 +62,7 @@ export function replaceUploads(
   if (!text.includes('user_uploads/')) return text;
   return text.replace(addresses, (match: string, angled: string | undefined, offset: number) => {
     const before = text.slice(Math.max(0, offset - 2), offset);
-    // Punctuation that follows an address in a sentence is not of it.
+    // Punctuation that follows an address in a sentence is no part of it.
     const address = angled ?? (before === '](' ? match : match.replace(/[.,;:!?*~]+$/, ''));
     const path = uploadAt(address, site);
     const replaced =

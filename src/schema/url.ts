@@ -7,16 +7,16 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${pathWithout(url, /\/v1(\/(license|first-activation)(\/[^/]+)?)?$/)}`;
 }
 
-/** The URL of a chat organization without `/api/v1`; the usual scheme is that of a zuliprc. @throws Failure usage */
+/** The URL of a chat organization without `/api/v1`; a host gets a scheme, as in zuliprc. @throws Failure usage */
 export function readSite(text: string): string {
   const scheme = text.startsWith('localhost') ? 'http://' : 'https://';
-  // A word alone is the answer to another question.
+  // A word without a dot or colon is no host: it was probably meant for another question.
   const isHost = /^[^/]*[.:]|^localhost(\/|$)/.test(text) && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
   const url = readUrl('the site', isHost ? scheme + text : text);
   return `${url.origin}${pathWithout(url, /\/api(\/v1)?$/)}`;
 }
 
-/** Requests to that URL can be read on their way: plain http beyond this computer. */
+/** True if requests to the URL can be read on their way: plain http beyond this computer. */
 export function isExposed(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);
@@ -44,7 +44,7 @@ function pathWithout(url: URL, end: RegExp): string {
   return url.pathname.replace(/\/+$/, '').replace(end, '').replace(/\/+$/, '');
 }
 
-/** Shells take quotes away, files and container platforms do not. @throws Failure usage without the text */
+/** Refuses quotes, which shells remove, but files and container platforms do not. @throws Failure usage without it */
 export function refuseQuoted(what: string, text: string): void {
   if (/^(["']).*\1$/s.test(text))
     throw usage(`${what} is in quotes`, 'Write it without them: here they are a part of it.');
@@ -71,7 +71,7 @@ function readUrl(label: string, text: string): URL {
   return url;
 }
 
-/** A text without percent-encoding; what is none, such as `100%`, counts as typed. */
+/** Decodes a percent-encoded text; a sign that is no encoding, as in `100%`, stays. */
 export function percentDecoded(text: string): string {
   return text.replace(/(?:%[\da-f]{2})+/gi, (part) => unless(URIError, () => decodeURIComponent(part)) ?? part);
 }

@@ -13,7 +13,7 @@ export type UsageRule =
     }
   | { readonly oneOf: readonly string[]; readonly say: string; readonly hint?: string };
 
-/** A switch that is off is not given, unless it has a form for that. @throws Failure usage for the first broken rule */
+/** Checks rules. A switch that is off is not given, unless it has `--no-…`. @throws Failure usage for a broken rule */
 export function checkRules(rules: readonly UsageRule[], fields: Fields, values: Readonly<Record<string, unknown>>) {
   const isOff = (name: string): boolean => {
     const field = fields[name];

@@ -27,12 +27,12 @@ export const viewFields = {
   },
 } as const satisfies Fields;
 
-/** A fragment as view list prints it, or decoded, as pasted. @throws Failure usage if it would change the path */
+/** Reads a fragment as view list prints it, or decodes a pasted one. @throws Failure usage if it changes the path */
 export function readFragment(text: string, site: string | undefined): string {
   const [, pasted] = /^\/?#(.*)$/s.exec(text.trim()) ?? [];
   const linked = isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : pasted;
   const fragment = linked === undefined ? text.trim() : percentDecoded(linked);
-  // The last one of narrow/channel/5/topic/ is the empty topic; a proxy would merge the slashes of any other.
+  // The last segment of narrow/channel/5/topic/ is the empty topic; a proxy would merge the slashes of any other.
   const segments = fragment.replace(/(?<=\/(?:topic|subject))\/$/, '').split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw usage(

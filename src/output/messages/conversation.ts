@@ -12,7 +12,7 @@ const indent = '  ';
 
 type ConversationLook = Pick<Presentation, 'width' | 'color' | 'zoneMark'> & Partial<Pick<PageHead, 'links'>>;
 
-/** Messages for people: a heading for each topic and day, then local time, sender and wrapped text. It may change. */
+/** Messages for people: a heading for each topic and day, local time, sender and wrapped text. The form may change. */
 export function conversation({ width, color, links, zoneMark }: ConversationLook): Formatter {
   const paint = painter(color ? 1 : 0);
   let heading = '';

@@ -10,7 +10,7 @@ interface TextStyle {
   readonly resolve: (link: string) => string;
 }
 
-/** Deeper nesting than any message has would exhaust the stack. */
+/** No message is nested deeper than this; a hostile one could exhaust the stack. */
 const maxDepth = 40;
 
 /** Reads a message's HTML as harmless lines of text. Make one for many messages: the library compiles its options. */
@@ -80,7 +80,7 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       const source = style.resolve(link ? attribute(link, 'href') : named);
       const shown = source === '' ? `[${kind}]` : `[${kind}: ${source}]`;
       if (element.name === 'div') builder.openBlock(block);
-      // Words on either side keep a blank; at the beginning of a line it goes.
+      // The blanks keep words on either side apart; at the beginning of a line the library drops them.
       builder.addInline(hasClass(element, 'emoji') ? attribute(element, 'alt') : ` ${shown} `);
       if (element.name === 'div') builder.closeBlock(block);
     },
@@ -98,7 +98,7 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
   };
 }
 
-/** A link to a channel, topic or message names its target; an address that is its own text needs no second one. */
+/** False where the text already names the target: a channel, topic or message, or an address that is the text. */
 function isWorthShowing(target: string, element: DomNode): boolean {
   const text = textIn(element);
   const isInside = ['stream', 'stream-topic', 'message-link'].some((name) => hasClass(element, name));

@@ -20,7 +20,7 @@ interface OtherPage {
   readonly href: string;
 }
 
-/** The line by which a page of this program is known. */
+/** The line by which a page of this program is recognized. */
 export const generator = '<meta name="generator" content="chatelaine">';
 
 type PageTitle = Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>;

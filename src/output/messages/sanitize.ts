@@ -16,7 +16,7 @@ export interface LinkTargets {
 /** Sanitizes a message's HTML by allow-lists. Make one for many messages: the sanitizer prepares its options. */
 export function sanitizer(targets: LinkTargets): (html: string) => string {
   const options = optionsFor(targets);
-  // A spoiler without a head: the style sheet names a summary that is empty, and a line end is not.
+  // In a spoiler without a title, the style sheet gives one to an empty summary: without the line end it is empty.
   return (html) =>
     sanitizeHtml(withLinks(html, targets), options).replace(/<summary>\s+<\/summary>/g, '<summary></summary>');
 }
@@ -51,10 +51,10 @@ const classes = {
   a: ['upload'],
 };
 
-/** One of `droppedTags`: what is renamed to it disappears. */
+/** One of `droppedTags`: an element that is renamed to it disappears. */
 const dropped = 'template';
 
-/** Nested deeper, the sanitizer's own stack would end; no message of a server is. */
+/** Deeper nesting, which no message of a server has, would exhaust the sanitizer's own stack. */
 const nestingLimit = 100;
 
 function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
@@ -118,7 +118,7 @@ function nameOf(upload: UploadPath): string {
 /** Suffixes of the pictures that every browser draws. */
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
-/** A kept picture is shown; another file is a link with its name; inside a link, and from elsewhere, a text. */
+/** Shows a kept picture, links another kept file by its name, and names in text what is in a link or elsewhere. */
 function embed(tag: string, attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
   const { alt = '', title = alt } = attribs;
   if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt };
