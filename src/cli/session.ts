@@ -173,7 +173,6 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
     },
     terminal: {
       canAsk: () => isInteractive(host, options),
-      isShown: () => host.stdout.isTTY === true,
       ask: async (question: string) => (await prompt()).line(placed(question)),
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
     },

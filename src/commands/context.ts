@@ -114,7 +114,6 @@ export interface Terminal extends WorkMessages {
   confirm(question: string): Promise<void>;
   readonly terminal: {
     canAsk(): boolean;
-    isShown(): boolean;
     /** Reads a line of text from the terminal. @throws Failure usage where nobody can be asked */
     ask(question: string): Promise<string>;
     /** Reads a text that is not shown while it is typed. @throws Failure usage where nobody can be asked */

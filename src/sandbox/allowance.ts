@@ -7,9 +7,9 @@ interface Rule {
   readonly span: Milliseconds;
 }
 
-/** Its numbers are of the rule with the longest span, whichever refuses. */
+/** The outcome of a call. The numbers are those of the rule with the longest span, whichever rule refuses. */
 interface Verdict {
-  /** Seconds until the next call may come; undefined: this one may. */
+  /** Seconds until the next call is allowed; undefined: this one is. */
   readonly wait: number | undefined;
   readonly limit: number;
   readonly remaining: number;
@@ -35,7 +35,7 @@ export function createAllowance(): Allowance {
       countBefore(past, (time) => time <= now - longest),
     );
     const within = ({ span }: Rule): number => past.length - countBefore(past, (time) => time <= now - span);
-    // Until the oldest of the calls that fill the window has left it.
+    // A rule refuses calls until the oldest of those that fill its window has left it.
     const waits = rules.map((rule) => {
       const first = past[past.length - rule.calls];
       return within(rule) < rule.calls || first === undefined ? 0 : first + rule.span - now;

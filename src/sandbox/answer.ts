@@ -14,12 +14,12 @@ export function html(status: number, body: string, headers: SandboxAnswer['heade
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };
 }
 
-/** No body at all. */
+/** An answer without any body. */
 export function empty(status: number, headers: SandboxAnswer['headers'] = {}): SandboxAnswer {
   return { status, headers, body: '' };
 }
 
-/** The page that both frameworks answer to a URL that they do not know (docs/apis.md, Envelope and errors). */
+/** The page that both frameworks send for a URL that they do not know (docs/apis.md, Envelope and errors). */
 export function unknownPage(): SandboxAnswer {
   return html(404, '<!DOCTYPE html><html><head><title>Page not found</title></head><body>...</body></html>');
 }

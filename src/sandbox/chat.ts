@@ -19,7 +19,7 @@ import { levels } from './chat/levels.ts';
 /**
  * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md,
  * Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md,
- * Envelope and errors). What an endpoint changed before it refused stays changed, as there.
+ * Envelope and errors). Changes that an endpoint made before it refused are kept, as on the real server.
  */
 export function answerChat(service: ChatService, request: SandboxRequest): SandboxAnswer {
   const organization = service.state.organization.get('chat') ?? sampleOrganization;

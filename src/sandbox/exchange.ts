@@ -21,13 +21,13 @@ interface Exchange {
   readonly carryOut: () => Promise<SandboxAnswer>;
 }
 
-/** Answers a request, with a fault if one was drawn; gives the status that was sent, null where nothing was. */
+/** Answers a request, with a fault if one was drawn; returns the status that was sent, null where nothing was. */
 export async function respond(exchange: Exchange, fault: SandboxFault | undefined): Promise<number | null> {
   if (!fault) return send(exchange, await exchange.carryOut());
   const { kind, argument } = fault;
   const instead = faultAnswer(fault, exchange);
   if (kind === 'delay-commit' || kind === 'delay-commit-504' || kind === 'goes-on') {
-    // The client is turned away at once; closing the sandbox carries out what is still due, so that nothing is lost.
+    // The client is turned away at once; a sandbox that closes still processes the request, so that nothing is lost.
     const status = instead ? send(exchange, instead) : drop(exchange);
     await pause(exchange, Number(argument));
     await exchange.carryOut();
@@ -51,7 +51,7 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   throw new Error(`the fault ${kind} has no branch`);
 }
 
-/** Lets an answer that no request asked for come before that to the next request of the connection. */
+/** Sends an answer that belongs to no request, before the answer to the next request of the connection. */
 function strayBefore({ outgoing: { socket } }: Exchange): void {
   const stray = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]';
   socket?.once('data', () => void socket.write(stray));
@@ -88,7 +88,7 @@ function cut({ outgoing }: Exchange, { status, headers, body }: SandboxAnswer): 
   return status;
 }
 
-/** A slow body goes out in so many. */
+/** A slow body is sent in this many pieces. */
 const pieces = 20;
 
 async function trickle(exchange: Exchange, answer: SandboxAnswer, span: Milliseconds): Promise<number> {
@@ -104,7 +104,7 @@ async function trickle(exchange: Exchange, answer: SandboxAnswer, span: Millisec
   return status;
 }
 
-/** Valid JSON as far as it goes. */
+/** Sends a body that is valid JSON as far as a client reads it. */
 function flood({ outgoing }: Exchange): number {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(1024 * 1024, 'x');
@@ -160,7 +160,7 @@ function tooMany(kind: FaultKind, wait: number, exchange: Exchange): SandboxAnsw
   return answerTooMany(exchange, { field, header: String(field) });
 }
 
-/** Null: the field is there and says nothing. */
+/** `field`: null for a field that is there and says nothing. */
 function answerTooMany(
   { api, level, clock }: Exchange,
   { field, header }: { readonly field?: number | null; readonly header?: string },

@@ -133,13 +133,13 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** Meanings of an argument after `@`, and its default. */
+/** The meaning of a fault, and the kind and default of its argument after `@`. */
 interface FaultRow {
   readonly means: string;
   readonly argument?: { readonly kind: 'duration' | 'text' | 'messages'; readonly default: string };
 }
 
-/** Every fault that can be asked for; `sandbox serve --help` and the manual show them. */
+/** Every fault that can be requested; `sandbox serve --help` and the manual show them. */
 export const faultKinds = {
   'drop-before': { means: 'the connection closes, nothing was done' },
   'drop-after': { means: 'the request is processed, then the connection closes without a response' },

@@ -16,8 +16,6 @@ export interface SandboxRequest {
   readonly body: Buffer;
   /** Scheme, host and port by which the caller reached the services: the addresses in answers begin with it. */
   readonly origin: string;
-  /** Address of the caller. */
-  readonly address: string;
 }
 
 /** Largest body that the proxy of the chat service lets through. */
@@ -43,7 +41,6 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
     mediaType,
     body,
     origin: `http://${incoming.headers.host ?? ''}`,
-    address: incoming.socket.remoteAddress ?? '',
   };
 }
 

@@ -46,7 +46,7 @@ export const serveOptions = {
   log: outputField('FILE', 'Append a JSON line for each request'),
 } as const satisfies Fields;
 
-/** The services as the options have them. @throws Failure usage where a fault cannot be read */
+/** Turns the command's options into those of a sandbox. @throws Failure usage where a fault cannot be read */
 export function behaviourOf(options: Values<typeof serveOptions>): Omit<SandboxOptions, 'clock'> {
   const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;

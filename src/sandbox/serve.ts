@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
 import { messageOf } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
+import { maxRequestLine } from '../schema/messages.ts';
 import { proxyPage, unknownPage, type SandboxAnswer } from './answer.ts';
 import { answerChat } from './chat.ts';
 import type { ChatService } from './chat/chat-call.ts';
@@ -24,7 +25,7 @@ export interface LogEntry {
   /** Null where the client got none. */
   readonly status: number | null;
   readonly fault: string | null;
-  /** It changed something for good. */
+  /** True if the request changed something for good. */
   readonly committed: boolean;
   /** A bug of the sandbox, data that could not be written, or a client that left before it had asked. */
   readonly error?: string;
@@ -76,7 +77,7 @@ export async function serve(
   }
 }
 
-/** A page of a browser could lead a name of its own to this address, and then read what the sandbox holds. */
+/** False for a foreign name: a web page could let its own name lead to this address, and read the sandbox. */
 function isOwnHost(host = 'localhost'): boolean {
   const name = host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
   return isIP(name) !== 0 || /(^|\.)localhost$/i.test(name);
@@ -91,7 +92,7 @@ function answer(
 ): SandboxAnswer {
   if (!request) return proxyPage(413);
   if (!isOwnHost(request.headers.host)) return proxyPage(421);
-  if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
+  if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > maxRequestLine) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
   if (api === 'none') return unknownPage();
   return answerChat({ ...services.chat, ...changedBy(fault) }, request);

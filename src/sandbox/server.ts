@@ -61,7 +61,7 @@ export async function startSandbox(options: SandboxOptions) {
   // Refuses a file of another program before anybody is served.
   await options.persistence?.exclusively(async ({ records }) => store.replay(records));
   const closing = new AbortController();
-  // Each late commit waits for it: no leak, and nothing that Node should warn of on stderr.
+  // Each delayed commit listens to this signal: that is no leak, of which Node would warn on stderr.
   setMaxListeners(0, closing.signal);
   const services = servicesOf(options, store.state);
   const session = {
@@ -114,7 +114,7 @@ function servicesOf(options: SandboxOptions, state: State): SandboxSession['serv
   };
 }
 
-/** Those that the API takes, without the guest. */
+/** The accounts that the API accepts, without the guest. */
 const usableAccounts = samplePeople
   .filter(({ active, role, bot }) => active && role !== 'guest' && bot !== 'incoming webhook')
   .map(({ email, api_key, role, bot }) => ({ email, api_key, role: bot === 'none' ? role : ('bot' as const) }));

@@ -32,7 +32,7 @@ export function createStore(fill: (state: State) => void) {
     changes: () => journal.map(({ change }) => change),
     /** Makes the changes final. */
     keep: () => void journal.splice(0),
-    /** Takes them back. */
+    /** Reverts the changes. */
     undo: () => {
       for (const { change, before } of journal.splice(0).reverse()) play({ ...change, value: before });
     },
@@ -136,7 +136,7 @@ function createTable<K extends string | number, T>(name: string, note: Note) {
 /** The part of the shared log that one request may use. */
 interface SharedLog {
   /**
-   * Those that this handle has not seen yet, oldest first: all of them at the first request, later only what other
+   * The records that this handle has not seen yet, oldest first: all at the first request, later only what other
    * processes appended since. What this handle itself appended is not given again. (A record given twice does no harm:
    * records say what a row is now, not how it changed.) Where the log was restarted meanwhile, `{ reset: true }` comes
    * before its records.

@@ -7,9 +7,9 @@ export const maxMessages = 5000;
 export const pageSize = 1000;
 /** The anchor that means `newest`; above Number.MAX_SAFE_INTEGER and exact as a double (docs/apis.md, Messages). */
 export const newestAnchor = 10_000_000_000_000_000;
-/** Most bytes of a URL (docs/apis.md, Parameters). */
+/** The server's proxy refuses longer request lines, in bytes (docs/apis.md, Parameters). */
 export const maxRequestLine = 8192;
-/** Request lines above 8 KiB are refused by the server's proxy (docs/apis.md, Parameters). */
+/** The most bytes of a URL that we send (docs/apis.md, Parameters). */
 export const maxUrlBytes = 7000;
 
 /** The fields of a message (docs/apis.md, Messages); a message has those that apply to it. */

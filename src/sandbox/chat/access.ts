@@ -2,7 +2,7 @@ import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import type { State } from '../state.ts';
 import { policyKey } from './topic-names.ts';
 
-/** The message was delivered to the user: personal history has these rows (docs/apis.md, Narrow operators). */
+/** True if the message was delivered to the user: personal history has these (docs/apis.md, Narrow operators). */
 export function received(user: User, message: MessageRecord, state: State): boolean {
   if (message.stream_id === undefined) return message.people?.includes(user.user_id) ?? false;
   const channel = state.channels.get(message.stream_id);
@@ -13,13 +13,13 @@ export function isSubscribed(user: User, channel: ChannelRecord): boolean {
   return channel.subscribers.some((row) => row.user_id === user.user_id);
 }
 
-/** The user may know what is in the channel: public for members, private for subscribers alone. */
+/** True if the user may know what is in the channel: if it is public for members, if private for subscribers only. */
 export function mayEnter(user: User, channel: ChannelRecord): boolean {
   if (isSubscribed(user, channel)) return true;
   return channel.privacy === 'web-public' || (channel.privacy === 'public' && user.role !== 'guest');
 }
 
-/** The user may also read what was said before. */
+/** True if the user may also read what was said before. */
 export function seesHistory(user: User, channel: ChannelRecord): boolean {
   return mayEnter(user, channel) && (channel.privacy !== 'private' || channel.shared_history);
 }
@@ -30,7 +30,7 @@ export function canRead(user: User, message: MessageRecord, state: State): boole
   return channel !== undefined && seesHistory(user, channel);
 }
 
-/** The user muted the message's channel or topic; a followed topic is heard in a muted channel too. */
+/** True if the user muted the message's channel or topic; a followed topic in a muted channel is not muted. */
 export function isMuted(user: User, message: MessageRecord, state: State): boolean {
   const policy = policyOf(user, message, state);
   if (policy) return policy === 'muted';

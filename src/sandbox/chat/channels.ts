@@ -14,7 +14,7 @@ function accessChannel({ state, user }: UserCall, id: number): ChannelRecord {
   return channel;
 }
 
-/** GET /streams: what the caller may enter and what he is subscribed to. */
+/** GET /streams: the channels that the caller may enter, and those with a subscription. */
 export function listChannels(call: UserCall) {
   const { state, user } = call;
   const {
@@ -128,7 +128,7 @@ export function deleteTopic(call: UserCall): CallOutcome {
     if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };
     throw new Refusal('Request timed out.', { code: 'REQUEST_TIMEOUT' });
   }
-  // The end of a topic takes away who follows or mutes it.
+  // Nobody follows or mutes a topic that is deleted.
   for (const row of state.topicPolicies.rows())
     if (row.stream_id === channel.stream_id && sameTopic(row.topic, topic)) state.topicPolicies.remove(policyKey(row));
   return level >= topicLevels.complete ? { complete: true } : {};

@@ -68,7 +68,7 @@ function subdomainOf(host: string): string | undefined {
 }
 
 /**
- * The account that asks. Every fault of a credential is 401, another scheme 400 (docs/apis.md, Envelope and errors).
+ * The account of a request. Any bad credential is a 401, another scheme a 400 (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */
 export function identify(request: SandboxRequest, state: State, organization: Organization): User {
@@ -97,7 +97,7 @@ function readCredential(header: string | undefined): { email: string; key: strin
   return { email: email.trim(), key: key.trim() };
 }
 
-/** Administrators only; a fault of right is 400 (docs/apis.md, Envelope and errors). @throws Refusal */
+/** Refuses all but administrators; a missing right is a 400 (docs/apis.md, Envelope and errors). @throws Refusal */
 export function requireAdministrator(user: User): void {
   if (user.role === 'administrator') return;
   throw new Refusal('Must be an organization administrator', { code: 'UNAUTHORIZED_PRINCIPAL' });

@@ -1,4 +1,4 @@
-import { settings } from '../../schema/settings.ts';
+import { identitySettings, settings } from '../../schema/settings.ts';
 import type { Field } from '../../schema/field.ts';
 import type { UserCall } from './chat-call.ts';
 import { levels } from './levels.ts';
@@ -6,7 +6,7 @@ import { jsonValue, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { defaultSettings, settingsAt } from './settings-at.ts';
 
-/** POST /register: of the state that it can tell, the settings of the account; a queue has no events. */
+/** POST /register: returns only the settings of the account, of all state; its queue never has events. */
 export function register(call: UserCall) {
   const { level, user } = call;
   const { fetch_event_types: wanted } = readParameters(call, {
@@ -33,13 +33,13 @@ export function removeQueue(call: UserCall) {
 function settingsOf(call: UserCall) {
   const { user } = call;
   const known: Readonly<Record<string, Field>> = settings;
-  const names = Object.keys(settingsAt({ ...call, segment: '' })).filter((name) => !untold.has(name));
+  const names = Object.keys(settingsAt({ ...call, segment: '' })).filter((name) => !unreported.has(name));
   return Object.fromEntries(
     names.map((name) => [name, user.settings[name] ?? defaultSettings[name] ?? blankOf(known[name])]),
   );
 }
 
-const untold: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password', 'target_users']);
+const unreported: ReadonlySet<string> = new Set([...identitySettings, 'target_users']);
 
 function blankOf(field: Field | undefined) {
   if (field?.kind === 'integer') return Object.values(field.names ?? {})[0] ?? 0;

@@ -1,3 +1,4 @@
+import { resolvedPrefix } from '../../schema/topic.ts';
 import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import { userOfAddress } from './users.ts';
 import { badNarrow, serverError } from './refusal.ts';
@@ -23,7 +24,7 @@ interface Operator {
   readonly since?: number;
   /** Default: a string. */
   readonly takes?: 'a string or integer' | 'a string or an integer list';
-  /** The server drops the negation without a word (docs/apis.md, Narrow operators). */
+  /** The server silently drops the negation (docs/apis.md, Narrow operators). */
   readonly ignoresNegation?: (operand: Operand) => boolean;
   /** @throws Refusal BAD_NARROW */
   readonly test: (call: UserCall, operand: Operand) => Predicate;
@@ -73,7 +74,7 @@ const operators: Readonly<Record<string, Operator>> = {
     },
   },
   id: { takes: 'a string or integer', test: byId },
-  // `resolveWith` of narrow.ts replaces it before.
+  // `resolveWith` of narrow.ts has replaced this operator before.
   with: { since: levels.withOperator, takes: 'a string or integer', test: () => always },
   near: { ignoresNegation: always, test: () => always },
   search: { ignoresNegation: always, test: (_call, operand) => searchTest(String(operand)) },
@@ -169,7 +170,7 @@ function byState(call: UserCall, operand: Operand): Predicate {
         ['mentioned', 'stream_wildcard_mentioned', 'topic_wildcard_mentioned'].some((name) => flag(name)(message)),
     },
     alerted: { test: flag('has_alert_word') },
-    resolved: { test: ({ stream_id, subject }) => stream_id !== undefined && subject.startsWith('✔ ') },
+    resolved: { test: ({ stream_id, subject }) => stream_id !== undefined && subject.startsWith(resolvedPrefix) },
     followed: { since: levels.isFollowed, test: (message) => policyOf(user, message, state) === 'followed' },
     muted: { since: levels.isMuted, test: (message) => isMuted(user, message, state) },
   };
@@ -190,13 +191,13 @@ function byContent({ level }: UserCall, operand: Operand): Predicate {
   return test;
 }
 
-/** The entry of that name, and never one that every object has by nature. */
+/** The table's own entry of that name, and never a member that every object inherits. */
 function own<T>(table: Readonly<Record<string, T>>, operand: Operand): T | undefined {
   const name = String(operand);
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Later servers do not count a boolean as an integer there. */
+/** True for a boolean, which later servers do not count as an integer here. */
 function isOddBoolean(level: number, operand: Operand): boolean {
   return typeof operand === 'boolean' && level >= levels.booleanOperands;
 }

@@ -11,7 +11,7 @@ import { levels } from './levels.ts';
 export interface Narrowed {
   readonly rows: readonly MessageRecord[];
   readonly matches: (message: MessageRecord) => boolean;
-  /** A term that is not negated names a channel. */
+  /** True if a term that is not negated names a channel. */
   readonly namesChannel: boolean;
 }
 
@@ -127,7 +127,7 @@ export function narrowReader(level: number): Reader<readonly Term[]> {
     const value = jsonValue(name, text);
     if (value === null) return [];
     if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
-    // All terms are well formed before an operand is looked at.
+    // The form of all terms is checked before any operand.
     const terms = value.map((element: unknown, index) => readTerm(`${name}[${index}]`, element));
     return terms.map((term) => ({ ...term, operand: readOperand(level, term.operator, term.operand) }));
   };

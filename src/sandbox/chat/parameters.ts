@@ -76,7 +76,7 @@ export const naturals = ofJson((name, value): readonly number[] | undefined => {
   if (!Array.isArray(value)) throw new Refusal(`${name} is not a list`);
   return value.map((item: unknown, index) => naturalOf(`${name}[${index}]`, item));
 });
-/** A string that had to be sent as JSON by early levels. */
+/** A string that early levels want as JSON. */
 export const jsonString = ofJson((name, value): string => {
   if (typeof value !== 'string') throw new Refusal(`${name} is not a string`);
   return value;

@@ -62,7 +62,7 @@ export function rateLimitMessage(level: number): string {
     : `${message}; see https://zulip.com/api/http-headers#rate-limiting-response-headers`;
 }
 
-/** A narrow that is well formed and means nothing (docs/apis.md, Messages). */
+/** A narrow that is well formed but means nothing (docs/apis.md, Messages). */
 export function badNarrow(desc: string): Refusal {
   return new Refusal(`Invalid narrow operator: ${desc}`, { code: 'BAD_NARROW', extra: { desc } });
 }

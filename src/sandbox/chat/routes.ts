@@ -16,7 +16,7 @@ function at(path: string, methods: ChatRoute['methods'], since = 0): ChatRoute {
   return { pattern: new RegExp(`^/api/v1/${path}$`, 's'), methods, since };
 }
 
-/** Open to every account. */
+/** An endpoint that is open to every account. */
 const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'accounts', run });
 
 /** Endpoints of the real service that clients of other makers call and that the sandbox does not have. */

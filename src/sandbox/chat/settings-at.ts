@@ -46,7 +46,7 @@ function readerAt(level: number, name: string, field: Field): Reader<SettingValu
   return field.kind === 'string' && field.choices ? among(string, field.choices) : string;
 }
 
-/** The server checks this one itself. */
+/** A choice that the server checks by itself, and refuses in other words. */
 function amongOwn(read: Reader<string>, choices: readonly string[]): Reader<string> {
   return (name, text) => {
     const value = read(name, text);
@@ -114,7 +114,7 @@ function timeZone(read: Reader<string>): Reader<string> {
     const known = knownZone(typed);
     if (known === undefined || (known !== typed && known.toLowerCase() === typed.toLowerCase()))
       throw invalid(name, 'Not a recognized time zone');
-    // The one that the server is known to keep under today's name.
+    // The server is known to store this one under its current name.
     return zone === 'America/Montreal' ? 'America/Toronto' : zone;
   };
 }

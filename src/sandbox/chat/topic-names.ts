@@ -1,8 +1,6 @@
+import { emptyTopicName } from '../../schema/topic.ts';
 import type { TopicPolicy } from '../records.ts';
 import { levels } from './levels.ts';
-
-/** How the empty topic is shown to clients that do not know it (`realm_empty_topic_display_name`). */
-const emptyTopicName = 'general chat';
 
 /** The server compares whole names by the database's folding of case (docs/apis.md, Topics). */
 export function sameTopic(one: string, other: string): boolean {

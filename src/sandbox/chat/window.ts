@@ -7,7 +7,7 @@ import type { Narrowed } from './narrow.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
 
-/** The error of a range that has neither an anchor nor an end. */
+/** The flags of a response that reached neither its anchor nor an end. */
 export const nothingFound = { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
 
 interface WindowRange {
@@ -65,7 +65,7 @@ function take(
   return [...older.reverse(), ...newer];
 }
 
-/** A narrow on one channel minds only its topics' muting, not its own. */
+/** The id of an anchor. In a narrow on a channel, first_unread passes over muted topics, but not a muted channel. */
 function resolve(
   { user, state }: UserCall,
   { rows, matches, namesChannel }: Narrowed,
@@ -119,7 +119,7 @@ export function readAnchor(
   return { kind: 'id', id: Math.min(Math.max(Number(anchor.replaceAll('_', '')), 0), newestAnchor) };
 }
 
-/** ISO 8601; a date is its first moment, and what names no zone is UTC. The wording of the refusal is our guess. */
+/** Reads ISO 8601; a date is its first moment, and a text without a zone is UTC. The refusal is worded by us. */
 function readMoment(text: string | undefined): number {
   if (text === undefined) throw new Refusal("Missing 'anchor_date' argument.");
   const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/.exec(text);

@@ -12,14 +12,14 @@ export interface LicensingService {
   readonly clock: Clock;
   readonly shape: LicenseShape;
   readonly lag: ReturnType<typeof createLag>;
-  /** Another server for tests, made of this one. */
+  /** Another server for tests, which is made of this one. */
   readonly front?: LicensingFront | undefined;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */
   readonly perMinute: number | undefined;
 }
 
-/** Answers a request, with what the service answers. */
+/** Answers a request in place of the service, whose own answers it can get. */
 export type LicensingFront = (
   request: SandboxRequest,
   service: (request: SandboxRequest) => SandboxAnswer,

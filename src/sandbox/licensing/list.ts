@@ -9,7 +9,7 @@ export function listLicenses(call: LicensingCall): SandboxAnswer {
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
   const found = shape.filters === 'ignored' ? own : filterLicenses(own, call);
   const rows = found.map((license) => rowOf(license, shape));
-  // Whoever asks for a part gets one, from a server of arrays too.
+  // A request for a part gets a page, also where whole lists are arrays.
   if (shape.list_shape === 'next' || request.query.has('limit') || request.query.has('page'))
     return json(200, pageOf(call, rows));
   return json(200, shape.list_shape === 'data' ? { data: rows, total: rows.length } : rows);

@@ -51,7 +51,7 @@ export const sampleChannels: readonly ChannelRecord[] = [
   channel(7, 'social', [8, 9, 10], { muted_by: [8] }),
 ];
 
-/** Who joined two channels later, at that moment (UNIX seconds): only what came after was received. */
+/** The member who joined two channels later (UNIX seconds), and received only what came after. */
 export const lateMember = { user_id: 11, since: jonasJoined, channels: [1, 2] };
 
 /** The applications of the licensing service. The keys are no secrets: every sandbox has the same. */

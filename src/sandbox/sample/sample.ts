@@ -8,7 +8,7 @@ import { viewKey } from '../chat/views.ts';
 import { lateMember, sampleOrganization, addSampleLicenses, sampleChannels, samplePeople } from './organization.ts';
 import { calibrationLog, nightlyBuilds, sampleConversations, type Conversation } from './conversations.ts';
 
-/** That many more messages at the end of a topic, a minute apart; `chars`: of about that length, default some 30. */
+/** More messages at the end of a topic, a minute apart; `chars`: their length, some 30 by default. */
 export interface ExtraMessages {
   readonly channel: string;
   readonly topic: string;
