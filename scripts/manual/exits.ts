@@ -3,17 +3,17 @@ import { namesIn } from '../../src/core/table-names.ts';
 
 /** Every command reads options, files and credentials, and can be interrupted. */
 const always: readonly FailureKind[] = ['internal', 'usage', 'config', 'hangup', 'cancelled', 'terminated'];
-/** It asks a server. */
+/** A command that sends requests can also fail in these ways. */
 const asks: readonly FailureKind[] = ['auth', 'rejected', 'unavailable'];
 
-/** Commands that ask no server. */
+/** Commands that send no request. */
 const offline =
   'settings list, settings describe, auth use, auth logout, auth token, sandbox serve, sandbox reset, completion, commands';
 
 /**
- * How each other command can fail besides; one that is not here may fail in every way. `not_found`: it names one thing;
- * `incomplete`: it takes many steps; `unknown`: a request of it is not safe to repeat; `differences`: it looks for what
- * is not as it should be.
+ * The other ways in which each command can fail; a command that is not here may fail in every way. `not_found`: it
+ * names one thing; `incomplete`: it takes many steps; `unknown`: a request of it is not safe to repeat; `differences`:
+ * it compares or audits.
  */
 const kinds: Readonly<Record<string, readonly FailureKind[]>> = {
   'license create': [...asks, 'unknown'],

@@ -2,9 +2,12 @@ import { namesOf } from '../../src/output/columns.ts';
 import type { CommandSurface } from '../../src/commands/surface.ts';
 import type { Chapter } from './roff.ts';
 
-/** What a field means on the pages that have it; a meaning of one noun or command is below its name. */
+/** The meaning of a field on the pages that have it. A meaning for one noun or command is under its name. */
 const meanings: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
-  account: 'who ran the command: the account of this computer, and the user of SUDO_USER',
+  account: {
+    archive: 'address of the chat account that pulled the archive',
+    '': 'who ran the command: the account of this computer, and the user of SUDO_USER',
+  },
   added: 'messages that this pull added',
   advice: 'what to do about it',
   api_key: 'the key',
@@ -39,7 +42,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   files_kept: 'attached files that the archive keeps',
   finding:
     'one of several-licenses, shared-key, similar-name, bad-name, bad-size; with a roster missing, unexpected, other-size',
-  finished: 'when the deletion ended',
   first_id: 'id of the first message',
   first_message_id: 'id of the first message of the channel',
   first_time: 'time of the first message',
@@ -69,7 +71,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   license_code: 'the license key, whatever the server calls the field',
   license_code_end: 'last four characters of the key',
   mac_address: 'the sensor',
-  match: 'with --code: certain, or possible if only the last four characters could be compared',
   messages: {
     'archive pull': 'messages in the archive',
     'archive list': 'messages in the archive',
@@ -81,11 +82,9 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   open: 'answered requests whose license no list shows',
   options: 'the options of every command',
   origin: 'the server',
-  part: 'number of the part of the archive',
   pending: 'requests without a response',
   pid: 'process id',
   problem: 'what is wrong',
-  problems: 'number of problems',
   profile: 'name of the profile',
   read_only: 'whether writes are refused',
   remote_user: 'the user',
@@ -98,7 +97,6 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   site: 'URL of the chat server',
   size_allowance: 'largest number of sensors in one measurement',
   size_allowance_before: 'the size before this command',
-  spellings: 'all spellings of the topic, if there are several',
   state: 'one of active, ended',
   status: {
     archive: 'what happened to the archive of the channel',
@@ -107,7 +105,7 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
     'first-activation': 'one of activated, never-activated, error; in an audit ok, lent, never-activated, error',
     'license apply':
       'one of created, resized, unchanged, failed, unknown; in a plan create, resize, retire, unchanged, failed',
-    license: 'one of changed, retired, resized, undone, unchanged',
+    license: 'one of changed, created, retired, resized, undone, unchanged',
     ledger: 'whether the tables were created',
     sandbox: 'reset',
     settings: 'one of set, ignored, confirmation_sent',
@@ -129,7 +127,7 @@ const meanings: Readonly<Record<string, string | Readonly<Record<string, string>
   version: 'version of the tables in the database',
 };
 
-/** Fields that the server names and this program passes on. */
+/** Fields that have the server's name and meaning. */
 const ofServer =
   /^(license_key|code|key|license|type|created|timestamp|sender_\w+|display_recipient|content|content_type|recipient_id|avatar_url|client|flags|is_me_message|last_\w+_timestamp|edit_history|reactions|submessages|topic_links|match_\w+|title|date_created|description|invite_only)$/;
 
@@ -152,7 +150,7 @@ export function fieldsChapter({ name, show, fields = [] }: CommandSurface): Chap
   };
 }
 
-/** Undefined for a field of the server. */
+/** The meaning of a field on the page of a command; undefined for a field of the server. */
 function meaningOf(field: string, command: string): string | undefined {
   const row = meanings[field];
   const [noun = ''] = command.split(' ');

@@ -20,7 +20,7 @@ const credentials: Readonly<Record<string, readonly (readonly [name: string, tex
   doctor: [...licensing, ...chat],
 };
 
-/** Commands of those nouns that ask no server. */
+/** Commands of those nouns that send no request. */
 const offline: ReadonlySet<string> = new Set([
   'settings list',
   'settings describe',
@@ -37,7 +37,7 @@ const locks: HelpEntry = {
   text: 'Which process works on which users, and which requests have no response yet.',
 };
 
-/** What single commands write besides. */
+/** Other files that single commands write. */
 const own: Readonly<Record<string, readonly HelpEntry[]>> = {
   'license create': [locks],
   'license ensure': [locks],

@@ -10,7 +10,7 @@ import { variablesOf } from '../../src/schema/profile.ts';
 import { settings } from '../../src/schema/settings.ts';
 import type { Block } from './roff.ts';
 
-/** Advice for each exit code; the last ones are of shells and systems, which CI shows. */
+/** Advice for each exit code. The last codes come from shells and systems; CI shows them. */
 const exitAdvice: Readonly<Record<string, string>> = {
   1: 'Report it with the command.',
   2: 'Correct the command or the file.',
@@ -24,24 +24,24 @@ const exitAdvice: Readonly<Record<string, string>> = {
     'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would process twice: a license, an ' +
     'e-mail address, a password, the name of a view.',
   10: 'Not an error: an audit or comparison found something.',
-  11: 'Look which of the licenses is used, and retire the others: license view --remote-user, license retire CODE.',
+  11: 'Find out which of the licenses is used, and retire the others: license view --remote-user, license retire CODE.',
   129: 'Run the same command again any time. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
   130: 'Run the same command again any time.',
-  143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
+  143: 'Run the same command again any time. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once; what is on disk by then stays.',
   124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
   126: 'The shell found the program, but may not run it: check its permissions.',
   127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
-  128: 'Another program in the script exited with it, often git.',
+  128: 'The code is from another program in the script, often git.',
   134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: check first).',
   137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: check first).',
 };
 
-/** Variables of others that the program reads. */
+/** Variables that are not ours, but that the program reads. */
 const variablesOfOthers: Readonly<Record<string, string>> = {
-  XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config; on Windows APPDATA)',
+  XDG_CONFIG_HOME: 'Folder of chatelaine/ with the configuration (default: ~/.config; on Windows APPDATA)',
   XDG_STATE_HOME:
-    'Where chatelaine/ with records, locks and sandbox data is (default: ~/.local/state; on Windows LOCALAPPDATA)',
-  XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
+    'Folder of chatelaine/ with records, locks and sandbox data (default: ~/.local/state; on Windows LOCALAPPDATA)',
+  XDG_CACHE_HOME: 'Folder of chatelaine/ with the compiled program (default: ~/.cache)',
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
   HTTPS_PROXY:
@@ -54,11 +54,11 @@ const variablesOfOthers: Readonly<Record<string, string>> = {
   TERM: 'dumb: no colour, and no redrawn line of progress',
   NO_COLOR: 'Not empty: no colour',
   FORCE_COLOR: 'Not empty, and not 0 or false: colour in a pipe too',
-  SUDO_USER: 'The history names this user beside the account',
+  SUDO_USER: 'User whom the history names beside the account',
   TMPDIR: 'Folder for temporary files',
 };
 
-/** What a comment `<!-- table: NAME -->` in man becomes. */
+/** The text for each comment `<!-- table: NAME -->` in man. */
 export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   commands: () =>
     groupsOf(commandTable).flatMap(({ title, entries }) => [
@@ -100,7 +100,7 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   faults: () => [{ entries: namesIn(faultKinds).map((term) => ({ term, text: faultText(term) })) }],
 };
 
-/** The groups that a reader looks for, each with its nouns; any other noun, and a command without one, is the last. */
+/** Groups of commands by their nouns; a last group has the other nouns, and commands without a noun. */
 const groups: readonly { readonly title: string; readonly names: string }[] = [
   { title: 'License keys', names: 'license first-activation ledger' },
   { title: 'Team chat', names: 'messages archive channel topic settings view snippet' },
@@ -156,7 +156,7 @@ function settingText(field: Field): string {
 
 function typeText(field: Field): string {
   if (field.kind === 'boolean') return 'A boolean: true or false.';
-  if (field.kind === 'secret') return 'Asked for, or read with --from.';
+  if (field.kind === 'secret') return 'Prompted for, or read with --from.';
   if (field.kind === 'string') return field.choices ? `One of ${field.choices.join(', ')}.` : 'A text.';
   if (field.kind !== 'integer') return '';
   if (!field.names) return `A number from ${field.min ?? 0} to ${field.max ?? ''}.`;
