@@ -121,7 +121,7 @@ export interface Organization {
   readonly name: string;
   readonly description: string;
   readonly realm_str: string;
-  /** It is one of several on its server: known by the host name REALM_STR.localhost only. */
+  /** True if the organization is one of several on its server, reached only as REALM_STR.localhost. */
   readonly one_of_many: boolean;
   readonly deactivated: boolean;
   readonly name_changes_disabled: boolean;

@@ -25,24 +25,12 @@ export const serveOptions = {
   fault: textField('SPEC', 'Faults, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
   seed: { kind: 'integer', placeholder: 'N', help: 'Seed for the random choice of faults (default: 1)' },
   ...shapeOptions,
-  extra_messages: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'N',
-    help: 'Add N messages of 1,000 characters to the topic load of general (default: 0)',
-  },
-  delete_batches: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'N',
-    help: 'Batches of 100 messages that one delete_topic call deletes before it stops (default: 2)',
-  },
-  rate_limit: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'N',
-    help: 'Requests a minute that a chat account may send (default: 200)',
-  },
+  extra_messages: countField('N', 'Add N messages of 1,000 characters to the topic load of general (default: 0)'),
+  delete_batches: countField(
+    'N',
+    'Batches of 100 messages that one delete_topic call deletes before it stops (default: 2)',
+  ),
+  rate_limit: countField('N', 'Requests a minute that a chat account may send (default: 200)'),
   log: outputField('FILE', 'Append a JSON line for each request'),
 } as const satisfies Fields;
 

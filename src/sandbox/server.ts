@@ -19,7 +19,7 @@ export interface SandboxOptions {
   readonly port?: number | undefined;
   /** The address to listen on; default 127.0.0.1. */
   readonly listen?: string | undefined;
-  /** Of the chat service; default 489. */
+  /** The feature level of the chat service; default 489. */
   readonly featureLevel?: number | undefined;
   /** How many of the messages that exist at the start can be seen; later ones always can. Default: all. */
   readonly historyLimit?: number | undefined;
@@ -29,7 +29,7 @@ export interface SandboxOptions {
   readonly clock: Clock;
   /** One entry for each request, when it has ended; for a delayed commit that is after the commit. */
   readonly log?: ((entry: LogEntry) => void) | undefined;
-  /** Without it the state is in memory. */
+  /** The log of the state, which is in memory without it. */
   readonly persistence?: Persistence | undefined;
   /** Batches of 100 messages that one delete_topic call has time for; default 2. */
   readonly deleteBatches?: number | undefined;

@@ -8,7 +8,7 @@ import { describeTopics } from '../../jobs/topic/purge-report.ts';
 import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
 import { hasMessages, surveyTopics, type PurgePlace, type TopicSurvey } from '../../jobs/topic/survey-topics.ts';
 import { whole } from '../../output/columns.ts';
-import { flagField, type Fields, type Values } from '../../schema/field.ts';
+import { countField, flagField, type Fields, type Values } from '../../schema/field.ts';
 import { emptyTopicName, topicLevels } from '../../schema/topic.ts';
 import type { ChatCredential } from '../../store/account/credentials.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
@@ -60,10 +60,8 @@ export default command({
       help: "The topic's name, or the number of topics, instead of a question",
     },
     max_messages: {
-      kind: 'integer',
+      ...countField('N', 'Stop before deleting more than N messages in total, counting earlier runs of this deletion'),
       min: 0,
-      placeholder: 'N',
-      help: 'Stop before deleting more than N messages in total, counting earlier runs of this deletion',
     },
     missing_ok: flagField('A topic without messages is not an error; it also ends a deletion that was unseen'),
     include_hidden: flagField("Also delete the messages that the organization's plan hides"),

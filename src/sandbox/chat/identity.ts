@@ -21,7 +21,7 @@ export function changePassword(call: UserCall, wanted: string | undefined, prese
   update(call, { password: wanted });
 }
 
-/** Only starts the confirmation. @throws Refusal (docs/apis.md, Settings) */
+/** Starts the confirmation of a new address, and changes nothing else. @throws Refusal (docs/apis.md, Settings) */
 export function changeEmail(call: UserCall, wanted: string | undefined): void {
   const { user, organization, state, allowance, clock } = call;
   const email = wanted === undefined ? undefined : strip(wanted);
@@ -52,7 +52,7 @@ function checkAddress(email: string, { email_domains }: Organization, state: Sta
   if (taken) throw new Refusal(taken.active ? 'Already has an account.' : 'Account has been deactivated.');
 }
 
-/** Where the organization forbids changes, a success that does nothing. @throws Refusal (docs/apis.md, Settings) */
+/** Changes the name; does nothing where the organization forbids that. @throws Refusal (docs/apis.md, Settings) */
 export function changeName(call: UserCall, wanted: string | undefined): void {
   const { user, organization } = call;
   if (wanted === undefined || wanted === user.full_name) return;

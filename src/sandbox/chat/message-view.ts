@@ -18,7 +18,8 @@ export interface MessageLook {
 
 /** A message as GET /messages gives it (docs/apis.md, Messages). What is undefined is not in the answer. */
 export function showMessage(call: UserCall, given: MessageRecord, look: MessageLook): Record<string, unknown> {
-  const message = cachedCopy(given);
+  // A message of a channel is shown as the cache has it.
+  const message = { ...given, ...given.cached };
   const { level, organization, state } = call;
   const { topic_links = [], last_edit_timestamp: edited, last_moved_timestamp: moved } = message;
   const sender = state.users.get(message.sender_id);
@@ -59,11 +60,6 @@ export function showMessage(call: UserCall, given: MessageRecord, look: MessageL
     match_content: marked(message.rendered),
     match_subject: marked(escapeHtml(message.subject)),
   };
-}
-
-/** A message of a channel as the cache has it. */
-function cachedCopy({ cached, ...message }: MessageRecord): MessageRecord {
-  return { ...message, ...cached };
 }
 
 /** Early levels give a message between two people the id of who received it, so that both directions differ. */

@@ -1,4 +1,4 @@
-import { choiceField, type Fields, type Values } from '../../schema/field.ts';
+import { choiceField, countField, type Fields, type Values } from '../../schema/field.ts';
 import type { LicenseRecord } from '../records.ts';
 
 /** Forms of answers that the specification leaves open: each choice is a server that a client may meet. */
@@ -8,12 +8,7 @@ export const shapeOptions = {
     'NAME',
     'Lists of licenses: array; next (pages with the URL of the next one); data (all rows under data, with their total); or masked (an array with masked keys) (default: array)',
   ),
-  page_size: {
-    kind: 'integer',
-    min: 1,
-    placeholder: 'N',
-    help: 'Most licenses on a page (default: 100)',
-  },
+  page_size: countField('N', 'Most licenses on a page (default: 100)'),
   write_shape: choiceField(
     ['license', 'nothing'],
     'NAME',
