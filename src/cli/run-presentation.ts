@@ -167,7 +167,7 @@ function presentPlan(options: GlobalValues, looks: Looks): Presentation {
       'Run chatelaine sandbox serve, set the variables that it prints, and leave out --sandbox.',
     );
   const fields = looks.fields?.filter((name) => planColumns.includes(name));
-  // It has no width, since a request that is cut or wrapped is not the exact one.
+  // The plan has no width, since a request that is cut or wrapped is not the exact one.
   const exact = { ...looks, width: 0, quiet: false, fields: fields?.length ? fields : undefined };
   return present({ show: planShow }, options, { ...exact, isText: options.output === 'curl' });
 }

@@ -86,7 +86,7 @@ export interface Accounts {
   };
 }
 
-/** Where a new key comes from, and what removes known secrets from texts. */
+/** The sources of a new key, and functions that remove known secrets from texts. */
 export interface Keys {
   readonly keys: {
     /** The key in the first line of a file that nobody else can read. */

@@ -8,7 +8,7 @@ export interface CommandSurface {
   readonly name: string;
   /** One sentence without a full stop. */
   readonly summary: string;
-  /** More for the manual: paragraphs. */
+  /** Paragraphs of help and manual below the summary. */
   readonly about?: readonly string[];
   /** A few lines of a file that the command reads. */
   readonly input?: { readonly title: string; readonly lines: readonly string[] };

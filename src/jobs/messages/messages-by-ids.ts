@@ -1,6 +1,7 @@
 // Messages that are known by their ids: those that a person types, and those that left the place where they were.
 import type { MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { once } from '../../core/batch.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
@@ -101,15 +102,13 @@ export type PrivateSearch = ReturnType<typeof privateSearch>;
 
 /** Finds messages moved to private channels with shared history; one for each run (docs/apis.md, Private channels). */
 export function privateSearch(chat: ChatApi) {
-  let known: Promise<readonly number[]> | undefined;
   let left = mostRequests;
-  const list = async (): Promise<readonly number[]> => {
+  const channels = once(async () => {
     const rows = ((await chat.channels()) ?? []).filter(
       ({ invite_only, history_public_to_subscribers: isShared }) => invite_only === true && isShared === true,
     );
     return rows.flatMap(({ stream_id: id }) => (typeof id === 'number' ? [id] : []));
-  };
-  const channels = (): Promise<readonly number[]> => (known ??= list());
+  });
   return {
     channels,
     /** Calls `take` with what it finds. Returns how many channels were not searched for the other ids. */
