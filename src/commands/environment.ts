@@ -40,7 +40,7 @@ export const globalOptions = {
     'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, one result per line',
   ),
   header: { ...flagField('Print the header line of table, csv, tsv and excel (default: yes)'), negatable: true },
-  quiet: { kind: 'boolean', short: 'q', help: 'Print no progress and no notes; of a license only the key' },
+  quiet: { kind: 'boolean', short: 'q', help: 'Print no progress or notes; of a license, only the key' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and responses on stderr, without secrets'),
   log: outputField(

@@ -79,7 +79,7 @@ function throwLate(cause: unknown): never {
 
 function filterFailure(problem: string): Failure {
   return new Failure('rejected', `--jq: ${problem}`, {
-    hint: 'If the command changes something, that is done. See its result with -o json. jq gets a list as one array.',
+    hint: 'If the command makes changes, they are made: -o json shows its result. jq gets a list as one array.',
     retryable: false,
   });
 }

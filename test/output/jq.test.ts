@@ -128,7 +128,7 @@ test.each(sampleOf(2, ['-o tsv', '-o table', '-o yaml', '-q', '--fields name', '
 test('under -o ndjson too, jq gets a list as one array, and the hint says so', async () => {
   const { exitCode, stdout, stderr } = await runAlone('settings list -o ndjson --jq .name');
   expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
-  expect(stderr).toContain('If the command changes something, that is done.');
+  expect(stderr).toContain('If the command makes changes, they are made:');
   expect(stderr).toContain('jq gets a list as one array.');
 });
 

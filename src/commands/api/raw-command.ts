@@ -95,7 +95,7 @@ async function rawRequest(
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
   if (paginate && service === 'chat')
-    throw usage('--paginate follows a next, and the chat names none', 'messages fetch --all reads every message.');
+    throw usage('--paginate applies to the licensing API only', 'messages fetch --all reads every message.');
   const { query, ...at } = typedPath(service, path);
   const pairs = pairsOf(values);
   if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
@@ -116,7 +116,7 @@ function pairsOf({ raw_field = [], field = [] }: RawValues) {
     const at = word.indexOf('=');
     if (at < 1) throw usage(`${label}: expected NAME=${isJson ? 'JSON' : 'TEXT'}`);
     const [name, text] = [word.slice(0, at), word.slice(at + 1)];
-    if (isJson && !jsonIn(text)) throw usage(`${label} ${name}: not valid JSON`, 'Write -f for a text.');
+    if (isJson && !jsonIn(text)) throw usage(`${label} ${name}: not valid JSON`, 'For text, use -f.');
     return { name, text, isJson };
   });
 }

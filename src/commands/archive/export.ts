@@ -71,7 +71,7 @@ export default command({
     pages: {
       kind: 'string',
       choices: ['one'],
-      help: 'html with --to: one file, also above 5,000 messages, which are pages in a folder otherwise',
+      help: 'html with --to: one file, even above 5,000 messages (default: pages in a folder)',
     },
     files: {
       kind: 'boolean',

@@ -21,7 +21,7 @@ const kindField = {
   kind: 'string',
   choices: namesIn(kinds),
   placeholder: namesIn(kinds).join('|'),
-  help: 'What the credential is for; --name of a stored profile says it too',
+  help: 'What the credential is for; not needed with --name of a stored profile',
 } as const;
 
 const settings = { ...profileSettings.licensing, ...profileSettings.chat };

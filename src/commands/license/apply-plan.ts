@@ -189,7 +189,7 @@ function refuseEach(others: readonly string[], warn: Terminal['warn']): void {
   for (const text of others.slice(0, maxTwins)) warn(text);
   const count = others.length === 1 ? 'a license' : `${others.length} licenses`;
   const text = `nothing was sent: ${count} would not change as planned`;
-  warn(`${text}. Make it again, and read it: --dry-run --write-plan FILE`);
+  warn(`${text}. Make a new plan, and review it: --dry-run --write-plan FILE`);
   throw new Failure('differences', text);
 }
 

@@ -50,7 +50,7 @@ async function presentSettings(
   const reported = names.length > 0 && names.every(isOfUser) ? {} : await chat.userSettings();
   if (!reported) {
     const level = await chat.level();
-    const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
+    const server = level === undefined ? 'it does not report its level' : `it has level ${level}`;
     throw new Failure('rejected', `this server does not report the settings of an account: ${server}`, {
       hint: `That needs level ${reportingLevel}.`,
     });

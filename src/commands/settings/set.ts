@@ -136,7 +136,7 @@ function readRaw(word: string): Assignment {
 
 function checkTogether(names: ReadonlySet<string>): void {
   if (names.size === 0)
-    throw usage('no setting is given', 'Write NAME=VALUE, in a file one a line; settings list shows the names.');
+    throw usage('no setting is given', 'Write NAME=VALUE, one per line in a file; settings list shows the names.');
   if (names.has('new_password') !== names.has('old_password')) throw usage('give both old_password and new_password');
   const own = [...names].filter((name) => identitySettings.has(name));
   if (!names.has('target_users')) return;

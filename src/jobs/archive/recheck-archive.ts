@@ -142,7 +142,7 @@ export function sayGone(
   for (const [why, say, words] of [
     ['limit', warn, 'no longer visible: the plan of the organization hides messages of their age'],
     ['no-access', warn, 'no longer visible, nor is anything else of their channels'],
-    ['account', note, 'not visible to this account: the one before it saw them'],
+    ['account', note, 'not visible to this account; the previous one saw them'],
     ['unknown', note, 'no longer visible: deleted, or moved where this account cannot see them'],
   ] as const)
     if (gone[why] > 0) say(`${quantity(gone[why], 'archived message is', 'archived messages are')} ${words}`);

@@ -77,7 +77,7 @@ async function channelFor(chat: ChatApi, operand: number | string): Promise<Chan
   if (found) return found;
   if (!message && !rows && typeof operand === 'number') return { stream_id: operand };
   throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
-    hint: 'It is archived, or it is private and the account is not in it. Of an empty one give the id.',
+    hint: 'It is archived, or it is private and the account is not in it. If it is empty, give its id.',
   });
 }
 

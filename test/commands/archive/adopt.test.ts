@@ -130,7 +130,7 @@ test('after --adopt the archive is the new account’s, and what the old one alo
   const whys = changes.map((line) => (JSON.parse(line) as { why?: string }).why).filter((why) => why !== undefined);
   expect(whys.length).toBeGreaterThan(0);
   expect(new Set(whys)).toEqual(new Set(['account']));
-  expect(adopted.stderr).toContain('not visible to this account: the one before it saw');
+  expect(adopted.stderr).toContain('not visible to this account; the previous one saw');
   expect((await run(`archive pull ${folder} -q`, as(second))).exitCode).toBe(0);
   expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(3);
 });

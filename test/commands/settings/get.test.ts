@@ -74,7 +74,7 @@ test('a server that does not tell settings is exit 6 with its level', async () =
 
   expect({ exitCode, message: error?.message, hint: error?.hint }).toEqual({
     exitCode: 6,
-    message: 'this server does not report the settings of an account: it has 88',
+    message: 'this server does not report the settings of an account: it has level 88',
     hint: 'That needs level 89.',
   });
   expect(await sandboxed('settings get full_name')).toMatchObject({ exitCode: 0 });

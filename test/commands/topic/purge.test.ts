@@ -569,7 +569,7 @@ describe('what is said', () => {
 
       expect(said).toMatchObject({
         exitCode: 5,
-        error: { hint: expect.stringContaining('Of an empty one give the id.') as string },
+        error: { hint: expect.stringContaining('If it is empty, give its id.') as string },
       });
     },
   );

@@ -19,7 +19,7 @@ test.each<[string, { readonly gone?: typeof nothing; readonly unsearched?: numbe
   [
     'what another account saw',
     gone('account', 2),
-    ['note: 2 archived messages are not visible to this account: the one before it saw them'],
+    ['note: 2 archived messages are not visible to this account; the previous one saw them'],
   ],
   [
     'what may be deleted',
