@@ -3,9 +3,9 @@
 // scripts/release/node.json; `--sums` writes these from the list that Node publishes, whose signature a maintainer
 // checks. `--node FILE` takes another Node, for a trial.
 //
-// Not Node's own single executable: of Node 24.21 with a snapshot it aborts where a thread is started (`--jq`), takes
-// 81 ms of CPU time for a list where the package takes 63, and what is injected ends the signatures by which Windows
-// and macOS trust node.
+// Node's own single executable is not used. With a snapshot, that of Node 24.21 aborts where a thread is started
+// (`--jq`); it takes 81 ms of CPU time for a list where the package takes 63; and what is injected ends the signatures
+// by which Windows and macOS trust node.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -90,7 +90,7 @@ export async function assemble(system, own, folder) {
   setModes(folder);
 }
 
-/** The command is a link in a folder of PATH, or is called by its path. */
+/** The command finds its folder, whether it is called by its path or by a link in a folder of PATH. */
 const command = `#!/bin/sh
 self=$0
 while [ -L "$self" ]; do
@@ -138,7 +138,7 @@ function billWith(sum) {
   return JSON.stringify({ ...bill, components: [...bill.components, { ...own, licenses: [{ expression: 'MIT' }] }] });
 }
 
-/** One day and one set of modes, whoever makes the archive. @param {string} folder */
+/** Gives every file the same day and modes, whoever makes the archive. @param {string} folder */
 function setModes(folder) {
   const programs = new Set(['node', 'node.exe', name]);
   for (const entry of [...readdirSync(folder, { recursive: true, withFileTypes: true }), undefined]) {

@@ -1,12 +1,12 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Written last of all by a build. */
+/** The file that a build writes last of all. */
 export const built = 'dist/help.txt';
 const sources = ['src', 'scripts/bundle', 'rolldown.config.js', 'package-lock.json'];
 
 /**
- * What changed after the last build: files, and folders that have one less. Undefined where there is no build.
+ * The files that changed after the last build, and the folders that lost one. Undefined where there is no build.
  * @returns {readonly string[] | undefined}
  */
 export function changedSinceBuild() {
@@ -24,7 +24,7 @@ function placesIn(path) {
 }
 
 /**
- * Milliseconds since 1970; 0 where there is no such file.
+ * The time of a file's last change, in milliseconds since 1970; 0 where there is no such file.
  * @param {string} file
  */
 function changed(file) {

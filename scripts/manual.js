@@ -24,7 +24,7 @@ export const guideTexts = async () => (await bundledPages()).guideTexts();
 /** @type {Promise<typeof import('./manual/pages.ts')> | undefined} */
 let bundled;
 
-/** Once in a process. */
+/** Loads the pages once in a process. */
 function bundledPages() {
   return (bundled ??= bundlePages());
 }

@@ -12,7 +12,7 @@ import { showUsage } from './usage.js';
 /** @typedef {import('./mutate/mutants.js').Mutant} Mutant */
 
 showUsage(import.meta.filename);
-// It loads the compiler, which a question for the usage does without.
+// This import loads the compiler, which --help does without.
 const { mutantsOf, mutated, probed } = await import('./mutate/mutants.js');
 const { values } = parseArgs({
   options: {
@@ -28,7 +28,7 @@ const ofTexts = 'there is one place of each rule';
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-mutate-'));
 /** The process group of the tests that run. @type {number | undefined} */
 let running;
-/** The own texts of the files that are changed now. @type {Map<string, string>} */
+/** The original texts of the files that are changed now. @type {Map<string, string>} */
 const originals = new Map();
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end(130));

@@ -77,7 +77,7 @@ function isUbuntu() {
   return existsSync(file) && /^ID=ubuntu$/m.test(readFileSync(file, 'utf8'));
 }
 
-/** CHROMIUM names another one; Chrome does as well. */
+/** The path of Chromium, or of Chrome, which does as well; the variable CHROMIUM names another one. */
 function chromium() {
   const names = ['chromium', 'google-chrome', 'google-chrome-stable', 'chromium-browser'];
   return process.env['CHROMIUM'] ?? names.map((name) => onPath(name)).find((place) => place !== undefined);

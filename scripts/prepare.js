@@ -13,10 +13,10 @@ const rolldown = join(clone, 'node_modules/rolldown/bin/cli.mjs');
 const isPacking = ['pack', 'publish'].includes(process.env['npm_command'] ?? '');
 if (isPacking) process.exitCode = 0;
 else if (existsSync(rolldown)) {
-  // Without npm in between, which starts for half a second.
+  // The build is started without npm, which itself takes half a second to start.
   const { status } = spawnSync(process.execPath, [rolldown, '--config', 'rolldown.config.js'], {
     cwd: clone,
-    // Its list of files would stand between the command of README and its result.
+    // The list of files is not shown: it would come between the command of README and its result.
     stdio: ['inherit', 'ignore', 'inherit'],
   });
   process.exitCode = status ?? 1;

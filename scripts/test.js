@@ -28,15 +28,15 @@ process.env['PATH'] = resolve('node_modules/.bin') + delimiter + (process.env['P
 
 const isAll = process.argv.includes('--all');
 const isOfRoot = process.argv.includes('--of-root');
-/** What root alone has, as tags of tests. */
+/** The tags of tests that need what only root has. */
 const ofRoot = ['root', 'mounts'];
 if (isAll) process.env['TEST_EXTENT'] = 'all';
-// The order of the files is that of their cost, unless a seed draws it, and that of the tests in each.
+// Files run in the order of their cost, unless a seed draws their order, and that of the tests in each.
 const order = process.env['TEST_ORDER'] || (isAll ? String(Date.now() % 100_000) : '');
-// Both as in vitest.config.ts.
+// The next two lines do what vitest.config.ts does.
 delete process.env['NODE_EXTRA_CA_CERTS'];
 leaveUnfitTemporaryFolder();
-// Before all others: `package` and the tests read what it writes.
+// The build comes first: `package` and the tests read what it writes.
 const isBuilt = changedSinceBuild()?.length === 0;
 const build = isBuilt
   ? { gate: 'build', passed: true, seconds: 0, output: 'Nothing changed since the last build.\n' }
@@ -92,7 +92,7 @@ function runGate(gate) {
   // The checker of types, a Go program, needs 1.4 GB where it collects no garbage, and a third less CPU time.
   const options = { env: { GOGC: 'off', GOMEMLIMIT: '2GiB', ...process.env }, maxBuffer: Infinity };
   return new Promise((done) => {
-    // As npm would, whose own start takes a quarter of a second of CPU time.
+    // This runs the script as npm would, whose own start takes a quarter of a second of CPU time.
     exec(gates[gate] ?? scripts[gate] ?? `${gate}-is-no-script`, options, (error, stdout, stderr) => {
       const seconds = Math.round((performance.now() - begin) / 1000);
       done({ gate, passed: error === null, seconds, output: stdout + stderr });
@@ -128,7 +128,7 @@ async function runTests() {
     const some = isOfRoot ? [`--tags-filter=${ofRoot.join(' or ')}`, ...filesOfRoot()] : [];
     console.log(`\n## tests${isOfRoot ? ' that need root' : ''}${order && `, in the order of seed ${order}`}`);
     const env = { ...process.env, TMPDIR: folder };
-    // Of the process that transforms the sources for the others, a tenth of its CPU time is collecting garbage.
+    // The process that transforms the sources for the others would spend a tenth of its CPU time collecting garbage.
     const child = spawn(
       process.execPath,
       ['--max-semi-space-size=64', 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...shuffle, ...some],

@@ -12,7 +12,7 @@ import { writeText } from './text.ts';
 import { writeWeb } from './web.ts';
 import { exitEntries, pageName, references, siblings, tables } from './tables.ts';
 
-/** The texts that no table has. */
+/** The texts of the pages that are in no table. */
 const folder = 'man';
 /** The day on which the pages were read as a whole, RFC 3339; today's would make them stale every midnight. */
 const date = '2026-11-21';

@@ -22,7 +22,7 @@ globals.reached = (id) => {
 const starting = Object(ChildProcess.prototype);
 const { spawn } = starting;
 
-// Also with an environment of its own a program knows whose it is.
+// A program that is given an environment of its own learns the test file too.
 starting.spawn = function (options) {
   const own = {
     CHATELAINE_MUTATE_FILE: testFile(),

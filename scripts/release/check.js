@@ -31,7 +31,7 @@ const clones = [join(folder, 'one'), join(folder, 'at/another/place')];
 const [clone = '', other = ''] = clones;
 const tarball = `${name}-${version}.tgz`;
 const bill = 'dist/bill-of-materials.cdx.json';
-/** What reaches a registry, or asks it to attest where a package was built. */
+/** Variables with which npm reaches a registry, or asks it to attest where a package was built. */
 const kept =
   /^(PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|HTTPS?_PROXY|NO_PROXY|npm_config_registry|(GITHUB|ACTIONS|RUNNER|NODE_AUTH)_\w+)$/i;
 const env = {
@@ -43,7 +43,7 @@ const env = {
 const tests = ['test/release', 'test/manual', 'test/docs.test.ts', 'test/e2e/package.test.ts'];
 const [committing, pinning] = ['what is not committed', 'actions of the workflows'];
 const [testing, comparing] = ['tests of what is released', 'two builds, the same bytes'];
-/** Told also where they pass. */
+/** The steps whose output is printed even where they pass. */
 const told = new Set([committing, pinning, testing, comparing]);
 /** @type {string[]} */
 const failed = [];
@@ -98,14 +98,14 @@ function step(what, act) {
  */
 function run(cwd, program, ...args) {
   const options = { cwd, env, encoding: /** @type {const} */ ('utf8'), maxBuffer: Infinity };
-  // As a builder who lets nobody else read his files, and one who lets his group write them.
+  // One clone is built as by somebody who lets nobody else read files, the other as by one who lets a group write them.
   const before = process.umask(cwd === other ? 0o077 : 0o002);
   const { status, stdout, stderr, error } = spawnSync(program, args, options);
   process.umask(before);
   return { passed: status === 0, output: error?.message ?? stdout + stderr };
 }
 
-/** What is not committed here is in no clone: a release must not lack it. */
+/** No clone has what is not committed here, so a release would lack it. */
 function allCommitted() {
   const names = run(repository, 'git', 'status', '--porcelain').output;
   return { passed: names === '' || tag === undefined, output: names === '' ? '' : `not part of it:\n${names}` };
@@ -129,7 +129,7 @@ function repositoryNamed() {
   const { url } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).repository ?? {};
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: owned } = process.env;
   const expected = owned === undefined ? url : `git+${server}/${owned}.git`;
-  // It writes package.json as `npm run golden` does.
+  // `npm pkg` writes package.json as `npm run golden` does.
   const set = (/** @type {string} */ address) => `npm pkg set repository.type=git repository.url=${address}\n`;
   if (url === undefined)
     return {
