@@ -314,7 +314,7 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/purge-state.ts', [
     [
       'a round in which nothing went counts',
-      'call.withoutProgress + (call.isLooked || call.isOfEarlierRun ? 0 : 1)',
+      'call.withoutProgress + (call.hasLook || call.isOfEarlierRun ? 0 : 1)',
       '0',
     ],
     ['a look is three times as deep as what went', '3 * Math.max(gone, look.mostGone)', 'gone'],

@@ -18,7 +18,7 @@ import {
   formFor,
   headOf,
   readArchives,
-  streamed,
+  streamToOutput,
   takesPages,
 } from '../../jobs/archive/export-document.ts';
 import { writePages } from '../../jobs/archive/write-pages.ts';
@@ -117,7 +117,7 @@ export default command({
     const page = headOf(head, chosen, besideArchive(to === undefined ? '.' : dirname(to)));
     const text = documentOf(chosen, exported, output, page, options);
     if (to === undefined) {
-      yield* streamed(text);
+      yield* streamToOutput(text);
       return;
     }
     await writeTextFile(to, text);

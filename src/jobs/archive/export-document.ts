@@ -160,7 +160,7 @@ export async function* rowsOf(
 }
 
 /** Yields the text. A failure after its beginning, such as the deadline, says that standard output has a part only. */
-export async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* streamToOutput(text: AsyncIterable<string>): AsyncGenerator<string> {
   let isBegun = false;
   try {
     for await (const piece of text) {

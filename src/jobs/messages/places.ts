@@ -26,7 +26,7 @@ export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Pro
       page = { ...again, waited: (page.waited ?? 0) + wait + (again.waited ?? 0) };
     }
     const stray = strayIn(page);
-    if (stray) throw strayed(stray);
+    if (stray) throw strayFailure(stray);
     return page;
   };
   return { ...chat, messages };
@@ -43,7 +43,7 @@ export function placeOf({ display_recipient: channel, subject }: JsonObject): st
   return `#${String(channel)} > ${String(subject)}`;
 }
 
-function strayed(message: RawMessage): Failure {
+function strayFailure(message: RawMessage): Failure {
   const place = typeof message.read('display_recipient') === 'string' ? placeOf(message.parse()) : 'another place';
   return new Failure('unavailable', `the server ignored the narrow: it returned message ${message.id} of ${place}`, {
     hint: 'Run the same command again if someone is moving messages. Otherwise check the site URL of the profile, and any proxy or cache in front of the server.',

@@ -182,7 +182,7 @@ export class PurgeArchive {
   async #checkPart(part: Archive['parts'][number]): Promise<void> {
     for (const form of archiveForms) {
       const { problem } = await readPart(this.#archive.folder, part, form);
-      if (problem !== undefined) throw damaged(this.#archive.folder, `${part[form]?.file ?? form}: ${problem}`);
+      if (problem !== undefined) throw damageFailure(this.#archive.folder, `${part[form]?.file ?? form}: ${problem}`);
     }
   }
 
@@ -209,7 +209,7 @@ export class PurgeArchive {
 async function readWhole(folder: string): Promise<Archive> {
   const archive = await readArchive(folder);
   for await (const { kind, file, problem } of problemsOf(archive))
-    if (kind !== 'unfinished') throw damaged(folder, `${file}: ${problem}`);
+    if (kind !== 'unfinished') throw damageFailure(folder, `${file}: ${problem}`);
   return archive;
 }
 
@@ -221,7 +221,7 @@ function versionOf(message: JsonObject): string {
   return hashOf(Buffer.from(writeJson(versionParts.map((name) => message[name]))));
 }
 
-function damaged(folder: string, problem: string): Failure {
+function damageFailure(folder: string, problem: string): Failure {
   return new Failure('incomplete', `the archive ${folder} is damaged: ${problem}; nothing more is deleted`, {
     hint: 'Put the file back from a copy; or move the folder away: then the same command archives and deletes what is left.',
     retryable: false,

@@ -18,7 +18,7 @@ interface LastCall {
   readonly end: CallEnd;
   /** The messages that the look right before it showed, ascending. */
   readonly before: ReadonlySet<number>;
-  readonly isLooked: boolean;
+  readonly hasLook: boolean;
   readonly isOfEarlierRun: boolean;
   /** True if an earlier call broke with a 500, and no call was answered since. */
   readonly isAfterBroken: boolean;
@@ -64,7 +64,7 @@ export function after(state: PurgeState, event: FoldedEvent): PurgeState {
 }
 
 function afterSurvey({ messages: known, call, look }: PurgeState, survey: readonly number[]): PurgeState {
-  const messages = changed(known, [survey, 'present']);
+  const messages = withStates(known, [survey, 'present']);
   return {
     messages,
     start: new Set(messages.keys()),
@@ -81,14 +81,14 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
   const stays = (id: number): boolean => known.get(id) === 'present' && !isGone.has(id);
   const stayed = call ? ([...call.before].findLast(stays) ?? -Infinity) : Infinity;
   // The server may still be working on a call that failed.
-  const isOpen = call !== undefined && (!call.isLooked || (isFailed(call.end) && !call.isOfEarlierRun));
+  const isOpen = call !== undefined && (!call.hasLook || (isFailed(call.end) && !call.isOfEarlierRun));
   const inCall = isOpen ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
-  const seen = changed(known, [missing, 'unseen'], [there, 'present']);
+  const seen = withStates(known, [missing, 'unseen'], [there, 'present']);
   const present = presentIn({ messages: seen });
   // The server said that messages are left, and shows none: nobody knows which it deleted.
   const isDoubtful = call?.end === 'part' && !call.isAfterBroken && present.length === 0;
   const isProof = call && isAnswered(call.end) && !call.isAfterBroken && !isDoubtful;
-  const messages = isProof ? changed(seen, [inCall, 'deleted'], [there, 'present']) : seen;
+  const messages = isProof ? withStates(seen, [inCall, 'deleted'], [there, 'present']) : seen;
   const deeper = inCall.filter((id) => id < (look?.from ?? -Infinity));
   const isProgress = missing.some((id) => start.has(id));
   return {
@@ -96,9 +96,9 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
     start,
     call: call && {
       ...call,
-      isLooked: true,
+      hasLook: true,
       unproven: new Set([...call.unproven, ...(isFailed(call.end) || isDoubtful ? inCall : [])]),
-      withoutProgress: isProgress ? 0 : call.withoutProgress + (call.isLooked || call.isOfEarlierRun ? 0 : 1),
+      withoutProgress: isProgress ? 0 : call.withoutProgress + (call.hasLook || call.isOfEarlierRun ? 0 : 1),
     },
     look: {
       isOfEarlierRun: false,
@@ -116,7 +116,7 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
   if (end !== 'asked') {
     const proven = isAnswered(end) && last ? [...last.unproven].filter((id) => messages.get(id) === 'unseen') : [];
     const unproven: ReadonlySet<number> = isAnswered(end) ? new Set() : (last?.unproven ?? new Set());
-    return { ...state, messages: changed(messages, [proven, 'deleted']), call: last && { ...last, end, unproven } };
+    return { ...state, messages: withStates(messages, [proven, 'deleted']), call: last && { ...last, end, unproven } };
   }
   const isBroken = last !== undefined && !isAnswered(last.end) && (last.end === 'broken' || last.isAfterBroken);
   return {
@@ -124,7 +124,7 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
     call: {
       end,
       before: new Set(presentIn(state)),
-      isLooked: false,
+      hasLook: false,
       isOfEarlierRun: false,
       isAfterBroken: isBroken,
       earlier: last && { ...last, earlier: undefined },
@@ -141,7 +141,7 @@ function afterSearch(state: PurgeState, { elsewhere, asked }: TopicSearch): Purg
   const shown = new Set(elsewhere);
   const found = gone.filter((id) => shown.has(id));
   const unseen = found.length > 0 && asked === 'sample' ? gone : [];
-  return { ...state, messages: changed(state.messages, [unseen, 'unseen'], [found, 'elsewhere']) };
+  return { ...state, messages: withStates(state.messages, [unseen, 'unseen'], [found, 'elsewhere']) };
 }
 
 export function isAnswered(end: CallEnd): boolean {
@@ -152,7 +152,7 @@ function isFailed(end: CallEnd): boolean {
   return end === 'failed' || end === 'broken';
 }
 
-function changed(
+function withStates(
   messages: PurgeState['messages'],
   ...changes: readonly (readonly [ids: Iterable<number>, state: PurgedState])[]
 ): PurgeState['messages'] {

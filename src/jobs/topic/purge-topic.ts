@@ -61,7 +61,7 @@ export class TopicPurge {
     const counts = fold.countsOf(this.#state);
     const status = this.#isHeld && counts.deleted === 0 ? 'held' : fold.statusOf(counts);
     const call = this.#ownCall();
-    const isLeast = this.#isServerAtWork || (call !== undefined && !call.isLooked && fold.isAnswered(call.end));
+    const isLeast = this.#isServerAtWork || (call !== undefined && !call.hasLook && fold.isAnswered(call.end));
     return { status, counts, total: messages.size, arrived: messages.size - start.size, deeper, isLeast };
   }
 

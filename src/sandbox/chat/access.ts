@@ -3,7 +3,7 @@ import type { State } from '../state.ts';
 import { policyKey } from './topic-names.ts';
 
 /** True if the message was delivered to the user: personal history has these (docs/apis.md, Narrow operators). */
-export function received(user: User, message: MessageRecord, state: State): boolean {
+export function isReceived(user: User, message: MessageRecord, state: State): boolean {
   if (message.stream_id === undefined) return message.people?.includes(user.user_id) ?? false;
   const channel = state.channels.get(message.stream_id);
   return channel?.subscribers.some((row) => row.user_id === user.user_id && message.id >= row.since) ?? false;
@@ -25,7 +25,7 @@ export function seesHistory(user: User, channel: ChannelRecord): boolean {
 }
 
 export function canRead(user: User, message: MessageRecord, state: State): boolean {
-  if (received(user, message, state)) return true;
+  if (isReceived(user, message, state)) return true;
   const channel = message.stream_id === undefined ? undefined : state.channels.get(message.stream_id);
   return channel !== undefined && seesHistory(user, channel);
 }
@@ -45,6 +45,6 @@ export function policyOf({ user_id }: User, { stream_id, subject }: MessageRecor
 
 /** The caller's flags; shared history that was never delivered is read and historical (docs/apis.md, Messages). */
 export function flagsOf(user: User, message: MessageRecord, state: State): readonly string[] {
-  if (!received(user, message, state)) return ['read', 'historical'];
+  if (!isReceived(user, message, state)) return ['read', 'historical'];
   return message.flags[user.user_id] ?? ['read'];
 }

@@ -4,7 +4,7 @@ import { nothingFound, readAnchor, window } from './window.ts';
 import type { UserCall } from './chat-call.ts';
 import { levels } from './levels.ts';
 import { showMessage, type MessageLook } from './message-view.ts';
-import { narrowed, searchOf, type Narrowed, resolveWith, narrowReader } from './narrow.ts';
+import { applyNarrow, searchOf, type Narrowed, resolveWith, narrowReader } from './narrow.ts';
 import { boolean, natural, naturals, plain, readParameters, required, type Signature } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { canRead } from './access.ts';
@@ -62,7 +62,7 @@ export function fetchMessages(call: UserCall) {
     allow_empty_topic_name: values.allow_empty_topic_name ?? false,
     search: searchOf(terms),
   };
-  const found = narrowed(call, terms);
+  const found = applyNarrow(call, terms);
   if (!found) {
     // A narrow on what the caller may not read, in late levels: an empty success (docs/apis.md, Messages).
     const ends = anchor ? { found_oldest: true, found_newest: true, anchor: newestAnchor } : {};

@@ -1,6 +1,6 @@
 import { isObject } from '../../core/json.ts';
 import type { ChannelRecord, MessageRecord } from '../records.ts';
-import { isSubscribed, received, seesHistory, canRead } from './access.ts';
+import { isSubscribed, isReceived, seesHistory, canRead } from './access.ts';
 import { booleanOf, invalid, jsonValue, type Reader } from './parameters.ts';
 import { badNarrow, serverError, Refusal } from './refusal.ts';
 import type { UserCall } from './chat-call.ts';
@@ -20,7 +20,7 @@ export interface Narrowed {
  * only through a channel term (docs/apis.md, Narrow operators).
  * @throws Refusal BAD_NARROW
  */
-export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
+export function applyNarrow(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
   const { user, state, level } = call;
   const words = searchOf(terms);
   const others = terms.filter(({ operator }) => operator !== 'search').map((term) => testOf(call, term));
@@ -32,7 +32,7 @@ export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | und
   const isBarred =
     channels.length > 1 || channels.some((channel) => !isSubscribed(user, channel) && !seesHistory(user, channel));
   if (isBarred && level >= levels.emptyWithoutAccess) return undefined;
-  const own: Predicate = searchesHistory(call, terms) ? () => true : (message) => received(user, message, state);
+  const own: Predicate = searchesHistory(call, terms) ? () => true : (message) => isReceived(user, message, state);
   return {
     rows: state.messages.rows(),
     namesChannel: channels.length > 0,

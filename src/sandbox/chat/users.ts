@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { User } from '../records.ts';
-import { received } from './access.ts';
+import { isReceived } from './access.ts';
 import type { ChatCall, UserCall } from './chat-call.ts';
 import { boolean, plain, readParameters, required } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -13,7 +13,7 @@ export function aboutMe(call: UserCall) {
     ...showUser(user, user),
     avatar_url: avatarOf(user),
     profile_data: {},
-    max_message_id: state.messages.rows().findLast((row) => received(user, row, state))?.id ?? -1,
+    max_message_id: state.messages.rows().findLast((row) => isReceived(user, row, state))?.id ?? -1,
   };
 }
 
