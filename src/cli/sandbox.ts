@@ -71,7 +71,6 @@ export function sandboxControl(running: RunParts): SandboxControl {
   };
 }
 
-/** Serves both services until the signal aborts; yields where they are. */
 async function* serve(running: RunParts, options: Parameters<SandboxControl['serve']>[0]) {
   const { behaviourOf } = await import('../sandbox/serve-options.ts');
   const { startSandbox } = await import('../sandbox/server.ts');

@@ -66,14 +66,10 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
     async () => context.accounts.environmentKinds(),
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
-  for (const { name, meant } of context.accounts.unknownVariables())
-    yield report(
-      'environment',
-      name,
-      'note',
-      'is not a variable of chatelaine',
-      meant === undefined ? null : `Did you mean ${meant}?`,
-    );
+  for (const { name, meant } of context.accounts.unknownVariables()) {
+    const advice = meant === undefined ? null : `Did you mean ${meant}?`;
+    yield report('environment', name, 'note', 'is not a variable of chatelaine', advice);
+  }
   if (stored && names.length === 0) yield* examineLedgers(context);
   const accounts = await candidatesOf(names, context, { stored: stored ?? [], kinds: environment ?? [] });
   for (const account of accounts) yield examineAccount(account, context);

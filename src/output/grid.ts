@@ -20,7 +20,7 @@ const gap = '  ';
 /** More lines are drawn one by one: cli-table3 is superlinear, and takes 0.25 ms for each of 200 lines. */
 const mostLines = 200;
 
-export interface ColumnLook {
+interface ColumnLook {
   readonly width: number;
   readonly align: 'left' | 'right';
 }
@@ -77,7 +77,7 @@ const borders =
 const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 /** The size of a column, which decides whether it is shown; widths are columns of the terminal. */
-export interface ColumnSize {
+interface ColumnSize {
   readonly index: number;
   /** Its widest cell, the header included. */
   readonly wanted: number;

@@ -11,12 +11,7 @@ export const serveOptions = {
     'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
   ),
   data: outputField('FILE', 'Keep what is changed in this file (default: in memory)'),
-  feature_level: {
-    kind: 'integer',
-    min: 0,
-    placeholder: 'N',
-    help: 'Feature level of the chat server (default: 489)',
-  },
+  feature_level: { ...countField('N', 'Feature level of the chat server (default: 489)'), min: 0 },
   history_limit: countField(
     'N',
     'Hide all but the newest N messages, as a plan with a limited history does (default: none hidden)',

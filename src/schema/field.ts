@@ -31,7 +31,7 @@ interface Shape {
 }
 
 /** `chatelaine help GUIDE` explains the options that few need. */
-export type Guide = 'fetching' | 'never-two' | 'sheets';
+type Guide = 'fetching' | 'never-two' | 'sheets';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

@@ -23,7 +23,7 @@ export const renamingOptions = {
 };
 
 /** The parts of a run that changes licenses on one server. */
-export type Changing = Awaited<ReturnType<typeof openChanging>>;
+type Changing = Awaited<ReturnType<typeof openChanging>>;
 
 export async function openChanging(
   account: LicensingCredential,

@@ -116,13 +116,10 @@ export async function* licensesOfSheet(
 /** If there are more users than this, they are looked up in one list first. */
 const fewUsers = 20;
 
-export function keptColumns({
-  rows,
-  others,
-}: CheckedRoster<LicenseFields>): <R extends Pick<LicenseFields, 'remote_user' | 'app_code'>>(row: R) => R {
-  if (others.length === 0) return (row) => row;
+/** Adds to a result's row the other columns of its user's row in the roster. */
+export function keptColumns({ rows, others }: CheckedRoster<LicenseFields>) {
   const kept = new Map(rows.map((row, index) => [userKey(row), others[index]]));
-  return (row) => ({ ...row, ...kept.get(userKey(row)) });
+  return <R extends LicenseUser>(row: R): R => (others.length === 0 ? row : { ...row, ...kept.get(userKey(row)) });
 }
 
 export function rosterOf({ rows }: ReviewedPlan): CheckedRoster<LicenseFields> {

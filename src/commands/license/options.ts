@@ -14,7 +14,7 @@ import type { LicenseWrites } from '../../store/record/joined-writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be processed, unless `--settle` says otherwise. */
-export const defaultSettle = 5000;
+const defaultSettle = 5000;
 
 export const settleOptions = {
   settle: {

@@ -96,12 +96,13 @@ export function selectionOf(
     narrow: narrowOf(values, link?.terms ?? [], facts),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
     range: rangeOf(link?.near === undefined || isElsewhere ? values : { ...values, anchor: link.near }, context),
-    explicit: rangeNames.filter((name) => values[name] !== undefined).map((name) => sentNames.get(name) ?? name),
+    explicit: rangeNames
+      .filter((name) => values[name] !== undefined)
+      .map((name) => (name === 'use_first_unread_anchor' ? 'anchor' : name)),
   };
 }
 
 const rangeNames = ['anchor', 'include_anchor', 'num_before', 'num_after', 'use_first_unread_anchor'] as const;
-const sentNames: ReadonlyMap<string, string> = new Map([['use_first_unread_anchor', 'anchor']]);
 
 /** With one of these options, the message of a link is not the anchor. */
 const placing = ['anchor', 'since', 'until', 'message_ids', 'use_first_unread_anchor'] as const;

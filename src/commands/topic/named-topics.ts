@@ -32,7 +32,7 @@ export const channelArgument = {
   help: 'The channel: id, name, #name or a pasted link; id:7 or name:2024 if both fit',
 } as const;
 
-export interface NamedPlace {
+interface NamedPlace {
   readonly channel: string;
   readonly topic?: string | undefined;
 }

@@ -30,7 +30,7 @@ export async function formsOf(
 }
 
 /** Fetches those of the ascending ids that a narrow still has, in one form, as a range of ids. */
-export async function messagesAmong(
+async function messagesAmong(
   chat: MessageSource,
   { narrow, form: given }: MessageSelection,
   ids: readonly number[],

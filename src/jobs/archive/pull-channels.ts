@@ -54,7 +54,7 @@ export async function* pullChannels<R extends object>(
 
 const runAgain = 'Run the same command again: it continues.';
 
-export interface ChannelFolder {
+interface ChannelFolder {
   readonly stream_id: number;
   /** The name in the server's spelling, or in the folder's where the server no longer lists the channel. */
   readonly channel: string;

@@ -53,7 +53,6 @@ export async function headFor(chat: ChatApi, archive: OpenArchive, order: PullOr
   return head;
 }
 
-/** The channel that a term names. */
 function channelNamed(term: unknown): string | undefined {
   const [operator, operand] = partsOf(term);
   return (operator === 'channel' || operator === 'stream') && typeof operand === 'string' ? operand.trim() : undefined;

@@ -15,7 +15,7 @@ import { channelsIn, operandsIn } from '../../schema/selection.ts';
  * The lowest id that is visible in a narrow; undefined for an unknown channel. The oldest page shows a limited history
  * (docs/apis.md, Limited history). @throws Failure unavailable for an empty response without its flag
  */
-export async function visibilityOf(chat: ChatApi, narrow: readonly unknown[]) {
+async function visibilityOf(chat: ChatApi, narrow: readonly unknown[]) {
   const first = async (anchor: string) => {
     const page = await unlessClosed(chat.messages({ narrow, anchor, num_before: 0, num_after: 1 }));
     return { isLimited: page?.history_limited === true, lowest: page && onlyMessage(page, 'found_newest')?.id };

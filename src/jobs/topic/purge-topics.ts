@@ -13,7 +13,7 @@ import { deletable, refuseNewer, rowOf, warningsOf, type PurgeRow } from './purg
 import { TopicPurge } from './purge-topic.ts';
 import { hasMessages, isOpen, type TopicSurvey } from './survey-topics.ts';
 
-export interface TopicsRun extends PurgeRun {
+interface TopicsRun extends PurgeRun {
   record(event: HistoryEvent): Promise<unknown>;
   /** Topics of which nothing may be deleted. */
   readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;

@@ -4,7 +4,7 @@ import { shownMessage, textOf, type ShownMessage } from './message-parts.ts';
 import { escaped, navigation, opening, type PageConversation, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
 
-export interface PageForm extends Formatter {
+interface PageForm extends Formatter {
   /** The conversations so far, by their headings. */
   readonly conversations: ReadonlyMap<string, PageConversation>;
 }
