@@ -65,5 +65,5 @@ function refuse({ code, message }) {
   if (code === 'EPIPE') return;
   process.exitCode = 8;
   const [, reason = message] = /^[A-Z]+: (.*), \w+$/.exec(message) ?? [];
-  process.stderr.write(`chatelaine: The result could not be written: ${reason}\n`);
+  process.stderr.write(`chatelaine: the result could not be written: ${reason}\n`);
 }

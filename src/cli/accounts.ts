@@ -47,7 +47,8 @@ export function openAccounts(
   const source = options.sandbox ? sandbox : credentials;
   const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
   const places = new Set<string>();
-  const noted = async <C extends LicensingCredential | ChatCredential>(found: Promise<C>): Promise<C> => {
+  /** Notes the profile that is used if there are several, and refuses to write with a credential that only reads. */
+  const inUse = async <C extends LicensingCredential | ChatCredential>(found: Promise<C>): Promise<C> => {
     const account = await found;
     const { kind, profile } = account;
     const isStored = profile !== undefined && !options.sandbox;
@@ -58,8 +59,8 @@ export function openAccounts(
     return credential;
   };
   return {
-    licensingAccount: (choice) => noted(source.licensing({ ...chosen, ...choice })),
-    chatAccount: () => noted(source.chat(chosen)),
+    licensingAccount: (choice) => inUse(source.licensing({ ...chosen, ...choice })),
+    chatAccount: () => inUse(source.chat(chosen)),
     accounts: {
       licensingApps: () => source.licensingApps(),
       places: () => [...places],

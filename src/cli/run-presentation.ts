@@ -27,7 +27,7 @@ interface PrintedTo {
  */
 export function presentationOf(command: AnyCommand, typed: GlobalValues, host: PrintedTo) {
   const { show = {}, fields: beside = [], dryRun = [] } = command;
-  const options = applicable(command, typed);
+  const options = applicableOptions(command, typed);
   const looks = looksOf(options, host);
   const isText = command.result === 'text' || command.result === 'json text';
   const result = present({ ...command, show }, options, { ...looks, isText });
@@ -65,12 +65,12 @@ export function presentationOf(command: AnyCommand, typed: GlobalValues, host: P
 }
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
-function applicable(command: AnyCommand, given: GlobalValues): GlobalValues {
+function applicableOptions(command: AnyCommand, given: GlobalValues): GlobalValues {
   const { output, fields, jq, sort, count_by: countBy, typed, ...otherOptions } = given;
   // --fields and --sort on the command line override a count_by of the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
   const looks = { output, fields, jq, sort, count_by: isOther ? undefined : countBy };
-  for (const [look, why, hint] of strangeLooks(command, { ...otherOptions, typed, ...defined(looks) })) {
+  for (const [look, why, hint] of inapplicableLooks(command, { ...otherOptions, typed, ...defined(looks) })) {
     if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
   }
@@ -78,13 +78,13 @@ function applicable(command: AnyCommand, given: GlobalValues): GlobalValues {
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
-type StrangeLook = readonly [look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by', why: string, hint: string];
+type InapplicableLook = readonly [look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by', why: string, hint: string];
 
-function strangeLooks(
+function inapplicableLooks(
   { name, fields: commandFields, show, isList, result }: AnyCommand,
   { output, fields, jq, count_by, dry_run }: GlobalValues,
-): readonly StrangeLook[] {
-  const refused: StrangeLook[] = [];
+): readonly InapplicableLook[] {
+  const refused: InapplicableLook[] = [];
   const row = rowOf(output);
   if (count_by !== undefined && !isList && result !== 'one or rows')
     refused.push(['count_by', `${name} does not print a list: --count-by does not apply`, 'Leave it out.']);

@@ -44,7 +44,7 @@ export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = 
 }
 
 function unwritten(cause: unknown): Failure {
-  return new Failure('incomplete', `The result could not be written: ${systemReason(cause)}`, {
+  return new Failure('incomplete', `the result could not be written: ${systemReason(cause)}`, {
     hint: 'Only the output is missing or incomplete. A command that writes made its changes: check before you repeat it.',
     retryable: false,
     cause,

@@ -142,7 +142,7 @@ describe('a full disk under stdout', needs('devices', 'shell'), () => {
     const { env } = await openService();
     const done = await shell(`chatelaine ${words} > /dev/full`, { env }).ended;
     expect(done.code).toBe(8);
-    expect(done.stderr).toMatch(/The result could not be written: no space left on device(\n|",)/);
+    expect(done.stderr).toMatch(/the result could not be written: no space left on device(\n|",)/);
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 });

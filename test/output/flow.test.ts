@@ -108,7 +108,7 @@ test('a full disk is a failure that says so', async () => {
   const { rows, wasEnded } = endless();
   await expect(writeResult({ many: rows }, look('ndjson'), full)).rejects.toMatchObject({
     kind: 'incomplete',
-    message: 'The result could not be written: no space left on device',
+    message: 'the result could not be written: no space left on device',
     details: { hint: expect.stringMatching(/^Only the output is missing/) as string },
     retryable: false,
   });

@@ -172,7 +172,7 @@ function notZero({ plan, runs }: Ended): string[] {
     const { interrupt, stdout } = plan.runs[index]?.fate ?? {};
     const isCut = interrupt !== undefined && exit === 9 && line.startsWith('license create');
     const isEnded = interrupt !== undefined && exit === endedBy[interrupt.by ?? 'SIGINT'];
-    const isUnwritten = stdout?.code === 'ENOSPC' && exit === 8 && stderr.includes('The result could not be written');
+    const isUnwritten = stdout?.code === 'ENOSPC' && exit === 8 && stderr.includes('the result could not be written');
     // One job is done by one run at a time; whoever creates one license waits.
     const isBusy =
       stderr.includes('which has done nothing for two minutes') ||

@@ -41,12 +41,14 @@ export interface Job extends GivePorts {
   readonly targets: readonly Target[];
   /** The plan of --plan, which is applied exactly as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
-  readonly values: Partial<
-    Record<'write_plan', string> &
-      Record<'where', readonly string[]> &
-      Record<'max_create' | 'max_retire', number> &
-      Record<'exit_code' | 'retire_missing', boolean>
-  >;
+  readonly values: Partial<{
+    write_plan: string;
+    where: readonly string[];
+    max_create: number;
+    max_retire: number;
+    exit_code: boolean;
+    retire_missing: boolean;
+  }>;
 }
 
 /** Where each application's licenses are created, by code. @throws Failure config where a credential is missing */
@@ -121,7 +123,7 @@ export function refusePlan(plan: Plan, job: Job): void {
   const twins = job.rules.similar === 'allow' ? [] : twinsIn(plan);
   if (twins.length === 0) return;
   const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
-  const lines = twins.slice(0, maxTwins).map(([later, earlier]) => {
+  const lines = twins.slice(0, maxListed).map(([later, earlier]) => {
     const [line, first] = [places.get(later) ?? 0, places.get(earlier) ?? 0];
     return `${job.place}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
   });
@@ -186,7 +188,7 @@ export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['w
 /** Warns of each difference. @throws Failure differences where there is one */
 function refuseEach(others: readonly string[], warn: Terminal['warn']): void {
   if (others.length === 0) return;
-  for (const text of others.slice(0, maxTwins)) warn(text);
+  for (const text of others.slice(0, maxListed)) warn(text);
   const count = others.length === 1 ? 'a license' : `${others.length} licenses`;
   const text = `nothing was sent: ${count} would not change as planned`;
   warn(`${text}. Make a new plan, and review it: --dry-run --write-plan FILE`);
@@ -220,8 +222,9 @@ export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn 
     return { app_code, remote_user, origin: targets.find((target) => target.app_code === app_code)?.origin ?? '' };
   });
   const found = (await orWarn(formerUsers(users, record), warn)) ?? [];
-  for (const text of found.slice(0, maxTwins)) warn(`${text}; this roster asks for a new license`);
-  if (found.length > maxTwins) warn(`and ${found.length - maxTwins} more users of former names`);
+  for (const text of found.slice(0, maxListed)) warn(`${text}; this roster asks for a new license`);
+  if (found.length > maxListed) warn(`and ${found.length - maxListed} more users of former names`);
 }
 
-const maxTwins = 20;
+/** How many users or warnings a message lists, so that a faulty sheet does not fill the screen. */
+const maxListed = 20;

@@ -55,11 +55,11 @@ export async function factsFor(
   const linkedSite = isPasted ? (await chatAccount()).site : undefined;
   const linked = (link === undefined ? undefined : readLink(link, linkedSite))?.terms ?? [];
   const groups: (readonly string[])[] = [];
-  const meant = (some: readonly string[]): readonly (string | number)[] => {
+  const operandsOf = (some: readonly string[]): readonly (string | number)[] => {
     groups.push(some);
     return some.map(readName);
   };
-  narrowOf(values, linked, { site: linkedSite, meant });
+  narrowOf(values, linked, { site: linkedSite, operandsOf });
   const typed = groups.flat();
   const addresses = typed.filter((user) => user.includes('@'));
   const isMe = typed.includes('me');
@@ -78,7 +78,7 @@ export async function factsFor(
   const isId = (user: string): boolean => typeof (users.get(user) ?? readName(user)) === 'number';
   const lost = groups.filter((group) => group.some(isId)).flatMap((group) => group.filter((user) => !isId(user)));
   if (lost[0] !== undefined) throw unlistedUser(lost[0], people);
-  return { site, meant: (some) => some.map((user) => users.get(user) ?? readName(user)) };
+  return { site, operandsOf: (some) => some.map((user) => users.get(user) ?? readName(user)) };
 }
 
 /** Makes one selection of the options' values. @throws Failure usage */

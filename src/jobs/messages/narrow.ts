@@ -7,8 +7,8 @@ import { narrowOperators, narrowTerm, notNegatable, peopleTerms, type NarrowTerm
 export interface AccountFacts {
   /** The site that complete URLs have to be on. */
   readonly site?: string | undefined;
-  /** The users that the words of one value mean, in their order: `me` and names are looked up. */
-  meant(users: readonly string[]): readonly (string | number)[];
+  /** The operands for the users of one value, in their order: `me` and names are looked up. */
+  operandsOf(users: readonly string[]): readonly (string | number)[];
 }
 
 type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] } & {
@@ -54,7 +54,7 @@ function termsOf(operator: string, text: string, facts: AccountFacts): readonly 
   if (link) return link.terms.flatMap((term) => withIds(term, facts));
   if (!peopleTerm.test(operator)) return [narrowTerm(operator, text)];
   const users = usersIn(operator, text);
-  return peopleTerms(operator, facts.meant(users));
+  return peopleTerms(operator, facts.operandsOf(users));
 }
 
 /** A term of a link, with its users looked up as those of options. */

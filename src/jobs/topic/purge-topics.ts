@@ -91,7 +91,7 @@ export class TopicPurges {
     await purge.begin();
     this.#purges.set(survey, purge);
     try {
-      await this.#tell('purging', purge);
+      await this.#recordEvent('purging', purge);
       await purge.run();
     } catch (cause) {
       await this.#leave(purge, cause);
@@ -120,7 +120,7 @@ export class TopicPurges {
       const where = `missing messages were not searched for in ${quantity(unsearched, 'private channel')}`;
       if (unsearched > 0) this.#run.warn(`${where} (too many requests): what was moved there is not deleted`);
     } catch (cause) {
-      for (const purge of purges) await this.#tell('left', purge);
+      for (const purge of purges) await this.#recordEvent('left', purge);
       throw cause;
     }
     const survived: Failure[] = [];
@@ -129,7 +129,7 @@ export class TopicPurges {
       purge.found(found.filter(({ id }) => missing.has(id)));
       const failure = purge.outcome().counts.elsewhere > 0 ? purge.failure() : undefined;
       if (failure) survived.push(failure);
-      await (failure ? this.#tell('left', purge) : this.#end(purge));
+      await (failure ? this.#recordEvent('left', purge) : this.#end(purge));
     }
     const [first, ...others] = survived;
     for (const { message } of others) this.#run.warn(message);
@@ -137,19 +137,19 @@ export class TopicPurges {
   }
 
   async #end(purge: TopicPurge): Promise<void> {
-    await this.#tell('purged', purge);
+    await this.#recordEvent('purged', purge);
     await purge.archive?.finish(purge.outcome().counts).catch((cause: unknown) => this.#leave(purge, cause));
   }
 
   /** Leaves the purge open, since it failed. @throws Failure */
   async #leave(purge: TopicPurge, cause: unknown): Promise<never> {
-    await this.#tell('left', purge);
+    await this.#recordEvent('left', purge);
     // The failure that ended the purge says more than that of an archive which cannot be closed after it.
     await purge.archive?.close().catch(() => undefined);
     throw purge.failedBy(cause);
   }
 
-  async #tell(event: HistoryEvent['event'], purge: TopicPurge): Promise<void> {
+  async #recordEvent(event: HistoryEvent['event'], purge: TopicPurge): Promise<void> {
     const { channel, topic_name, spellings } = purge.survey;
     const { counts, total: messages, arrived, status } = purge.outcome();
     const what = { email: this.#run.place.account, stream_id: channel.stream_id, channel: channel.name };
