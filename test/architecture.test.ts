@@ -300,7 +300,7 @@ test('names and comments that readers stumble on become fewer', () => {
     prepositions: beginning(/^(Of|In|With|Without|For|By|Beside|Behind|From|At|On|To)$/),
   };
   // These only fall: whoever takes some out lowers the number.
-    const most = { participles: 31, gerunds: 12, what: 44, whether: 52, prepositions: 48 };
+  const most = { participles: 31, gerunds: 12, what: 44, whether: 52, prepositions: 48 };
   const more = namesIn(most).filter((name) => found[name] > most[name]);
   expect(more, 'name functions by verbs and types by what they hold; a comment has a subject and a verb').toEqual([]);
 });
