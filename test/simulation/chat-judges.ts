@@ -97,7 +97,9 @@ function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
 /** A call follows the last page of its look within this, in milliseconds, with the ways of both. */
 const mostLookToCall = 3000;
 
-function lateCalls({ server }: ChatEnded): string[] {
+function lateCalls({ server, plan }: ChatEnded): string[] {
+  // A page that comes only after a timeout is one of a slow server.
+  if (plan.mishaps?.some(({ call, reply }) => call === 'read' && reply === 'nothing')) return [];
   return server.steps.flatMap((step) => {
     const read = 'size' in step ? step.looks.flatMap(({ pages }) => pages).at(-1)?.at : undefined;
     const isLate = read !== undefined && step.at - read > mostLookToCall && !('stop' in step.client.fate);
@@ -456,14 +458,18 @@ function versionAt(
  * failure of a purge keeps it from the search in private channels.
  */
 function unasked(run: Process, ended: ChatEnded): number[] {
-  const isCut = [129, 130, 143].includes(run.exit ?? 0) || /"http":|the deadline of/.test(run.stderr);
+  const isEnded = [129, 130, 143].includes(run.exit ?? 0);
+  const isCut = isEnded || /"http":|the deadline of/.test(run.stderr);
   if (run.exit === 0) return [];
+  // A signal in a search takes what it has found so far; a look follows one that ends.
+  const lastLook = ended.server.steps.findLast((step) => step.client === run && 'pages' in step)?.at ?? 0;
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
     const isAsked = ended.server.asked.some(
       ({ client, at, ids, channels }) =>
         client === run &&
         at > (now?.at ?? 0) &&
+        (!isEnded || at < lastLook) &&
         ids.includes(id) &&
         channels.includes(vaultId) === (now?.message?.stream_id === vaultId),
     );
