@@ -316,7 +316,7 @@ function unhealed(
     limits.add('attached files that the server refuses, or that are too large');
     return [];
   }
-  const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill);
+  const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill ?? fate?.interrupt?.again);
   if (isCut && last?.stderr.includes('the server did not give')) {
     limits.add('an attached file that the server refuses once its line was not written');
     return [];
