@@ -14,7 +14,6 @@ const all = { Lunch: 3, onboarding: 8, 'who has dock 4?': 4, '': 3 };
 
 test.each<[string, readonly string[], Partial<typeof all>]>([
   ['#general', ['lunch'], { Lunch: 0 }],
-  [hash, ['lunch'], { Lunch: 0 }],
   [`${hash}/topic/Lunch`, [], { Lunch: 0 }],
   [`${hash}/topic/Lunch/near/1002`, ['LUNCH'], { Lunch: 0 }],
   ['narrow/stream/1-general/topic/who.20has.20dock.204.3F', [], { 'who has dock 4?': 0 }],
@@ -56,11 +55,8 @@ test.each([
 });
 
 test.each([
-  ['#general', 9],
-  [hash, 9],
   [`SITE/${hash}`, 9],
   [`SITE/${hash}/topic/lunch`, 1],
-  [`${hash}/topic/nothing`, 0],
 ])('topic list %s has %i topics', async (channel, count) => {
   const { run, sandbox } = await openSandbox();
 

@@ -622,7 +622,6 @@ describe('attached files', () => {
     ['403 of the server', { status: 403, body: '<p>You are not authorized.</p>' }, 8],
     ['an error in a 200', { status: 200, body: { result: 'error', msg: 'Not now' } }, 8],
     ['403 as JSON', { status: 403, body: { result: 'error', msg: 'Not yours' } }, 8],
-    ['403 of a proxy', { status: 403, body: '<html><p>Blocked</p></html>' }, 8],
     ['404 of a proxy', { status: 404, body: '<html><p>Blocked</p></html>' }, 8],
     ['404 of the server', { status: 404, body: '<p>This file does not exist or has been deleted.</p>\n' }, 0],
     ['404 as JSON', { status: 404, body: { result: 'error', msg: 'File not found' } }, 0],
@@ -630,9 +629,10 @@ describe('attached files', () => {
     const messages = topicOf('lunch', [1]).map((one) => ({ ...one, content: '[x](/user_uploads/2/of/others.pdf)' }));
     const { server, run } = await watched({ messages, file });
 
-    const { exitCode, stderr } = await run('--files');
+    const { exitCode, stderr, error } = await run('--files');
 
     expect({ exitCode, left: server.messages.length }).toEqual({ exitCode: code, left: code === 0 ? 0 : 1 });
+    expect(error?.retryable).toBe(code === 0 ? undefined : false);
     expect(stderr).toMatch(code === 0 ? /no longer has: 1 .*others\.pdf/ : /cannot be archived: 1; .*others\.pdf: /s);
   });
 

@@ -7,7 +7,6 @@ describe.each([372, 489])('level %d: a channel of which the account sees nothing
     'topic list clinic-pilot',
     'topic list id:4',
     'messages fetch --channel clinic-pilot --topic rollout',
-    'messages fetch --channel id:4 --topic rollout --all',
     'messages fetch --channel clinic-pilot --sender 9',
   ])('%s: said, with exit 5, and no empty list', async (words) => {
     const { run } = await openSandbox({ featureLevel });

@@ -10,6 +10,7 @@ const look = (...missing: readonly number[]) => ({ look: '', from: null, there: 
 const [asked, answered, failed] = [{ call: 'asked' }, { call: 'whole' }, { call: 'failed' }] as const;
 const moved = { elsewhere: [1], asked: 'all' } as const;
 const [gone, lost] = [[asked, answered, look(1, 2, 3)] as const, [asked, failed, look(1, 2, 3)] as const];
+const half = [asked, answered, look(3), asked, failed, look(1, 2)] as const;
 const some = '1 of 3 messages were not deleted and are in';
 const ten = "'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'";
 const newer = 'newer message is left, which arrived during the deletion';
@@ -21,6 +22,8 @@ test.each<[message: string, places: number, steps: readonly FoldedEvent[], retry
   [`${some} '0'; 0 were deleted, 2 ${unseen}`, 1, [...lost, moved]],
   [`${some} ${ten}; 2 were deleted`, 10, [...gone, moved]],
   [`${some} ${ten} and 1 other topics; 2 were deleted`, 11, [...gone, moved]],
+  [`${some} '0'; 1 were deleted, 1 ${unseen}`, 1, [...half, moved]],
+  [`2 of 3 messages ${unproven}; 2 messages were left before it; at least 1 were deleted`, 0, half],
   [`3 of 3 messages ${unproven}; 3 messages were left before it`, 0, lost],
   ['2 of the 3 original messages are left', 0, [asked, answered, look(3)], true],
   ['1 of the 3 original messages are left', 0, [asked, answered, look(2, 3)], true],

@@ -345,6 +345,7 @@ test.each<[sentence: string, happenings: readonly Happening[], read: Ids, isEnou
     false,
   ],
   ['after a call that went deeper than its look', looked(many, [10_999, 11_000], 10_999), idsBetween(1, 10_998), false],
+  ['after a call that went deeper than its look', looked(many, [10_999, 11_000], 10_999), idsBetween(1, 10_999), true],
   ['after a round in which nothing went', looked(many, idsBetween(1, 11_000)), idsBetween(2001, 11_000), false],
 ])('looks: %s (%#)', (sentence, happenings, read, expected) => {
   expect(page).toContain(sentence);
