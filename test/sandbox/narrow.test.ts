@@ -32,7 +32,6 @@ test.each([
   ['a channel by id', [term('stream', 1), term('topic', 'onboarding')], 8],
   ['a negated topic', [term('channel', 'releases'), term('topic', '2.9.0', true)], 2],
   ['public channels', [term('channels', 'public'), term('search', 'stride')], 1],
-  ['public channels, old word', [term('streams', 'public'), term('search', 'stride')], 1],
   ['web-public channels', [term('channels', 'web-public')], 6],
   ['archived channels', [term('channels', 'archived')], 1],
   ['a sender by address', [term('sender', 'priya@harbour.example')], 3],
@@ -163,8 +162,16 @@ test('direct messages and private channels of others are never found', async () 
   expect(pilot.found.messages).toEqual([]);
 });
 
-test('a bot that subscribes to nothing finds only what it asks a channel for', async () => {
-  expect((await search([], { as: 'release-bot' })).found.messages).toEqual([]);
-  expect((await search([term('channel', 'releases')], { as: 'release-bot' })).found.messages).toHaveLength(6);
-  expect((await search([term('channels', 'web-public')], { as: 'release-bot' })).found.messages).toHaveLength(6);
+test.each([
+  ['release-bot', 489, [], 0],
+  ['release-bot', 489, [term('channel', 'releases')], 6],
+  ['release-bot', 489, [term('channel', 'general'), ...is('resolved')], 6],
+  ['release-bot', 489, [term('streams', 'public')], 440],
+  ['release-bot', 489, [term('channels', 'public', true)], 0],
+  ['release-bot', 459, [term('channels', 'web-public')], 0],
+  ['release-bot', 460, [term('channels', 'web-public')], 6],
+  ['priya', 489, [term('channels', 'public')], 364],
+  ['tomas', 489, [term('channel', 'clinic-pilot')], 2],
+])('%s, who has joined little, finds at level %i by %j as many as %i', async (as, featureLevel, narrow, count) => {
+  expect((await search(narrow, { as, featureLevel })).found.messages).toHaveLength(count);
 });

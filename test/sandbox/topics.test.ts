@@ -40,10 +40,12 @@ test.each([
 });
 
 test.each([
-  [146, success()],
-  [211, success({ complete: false })],
-])('level %i: the last message goes as the time is up: %j', async (featureLevel, body) => {
-  const running = await started({ featureLevel, deleteBatches: 4 });
+  [146, 4, success()],
+  [211, 4, success({ complete: false })],
+  [210, 5, success()],
+  [211, 5, success({ complete: true })],
+])('level %i: four batches of messages go in a call of %i: %j', async (featureLevel, deleteBatches, body) => {
+  const running = await started({ featureLevel, deleteBatches });
   for (let more = 320; more < 400; more += 1)
     running.sandbox.state.post({ channel: 'general', topic: 'calibration log', content: 'x' });
 
@@ -51,7 +53,7 @@ test.each([
   expect(running.sandbox.state.topic('general', 'calibration log')).toEqual([]);
 });
 
-test('the name is compared without regard to case, whole and untrimmed', async () => {
+test('the name is compared without regard to case, whole and untrimmed, and its end takes away who mutes it', async () => {
   const running = await started();
   const count = () => running.sandbox.state.messages().length;
   const before = count();
@@ -64,6 +66,9 @@ test('the name is compared without regard to case, whole and untrimmed', async (
   expect(count()).toBe(before - 8);
   await remove(running, 1, '✔ DROPPED samples at 120 Hz');
   expect(count()).toBe(before - 14);
+  running.sandbox.state.change(({ topicPolicies }) => {
+    expect(topicPolicies.rows().map(({ topic }) => topic)).toEqual(['license audit', 'nightly builds']);
+  });
 });
 
 test.each([

@@ -660,19 +660,6 @@ describe('topic delete of many topics', () => {
     expect(existsSync(root)).toBe(false);
     expect(deletions(server)).toBe(0);
   });
-
-  test.each([
-    ['topic delete 5 --confirm 1', 'name the topics: as arguments'],
-    ["topic delete 5 lunch --match 'c*' --confirm 1", 'name the topics in one way only'],
-    ['topic delete 5 lunch --older-than 5d --confirm 1', '--older-than needs --match'],
-  ])('%s: exit 2, nothing is asked', async (words, message) => {
-    const server = await openChatServer({ messages: topics });
-
-    const { exitCode, stderr } = await server.run(words);
-
-    expect({ exitCode, asked: server.seen.length }).toEqual({ exitCode: 2, asked: 0 });
-    expect(stderr).toContain(message);
-  });
 });
 
 /** A disk of 120 KB, which holds less than the messages of the test. */

@@ -480,7 +480,6 @@ describe('the question', () => {
   test.each([
     ['missing without a terminal', ['topic', 'delete', '5', 'lunch']],
     ['another spelling', ['topic', 'delete', '5', 'lunch', '--confirm', 'Lunch']],
-    ['a blank more', ['topic', 'delete', '5', 'lunch', '--confirm', 'lunch ']],
     ['the empty text', ['topic', 'delete', '5', 'lunch', '--confirm', '']],
     ['a number for one topic', ['topic', 'delete', '5', 'lunch', '--confirm', '1']],
     ['-y is no answer', ['topic', 'delete', '5', 'lunch', '-y']],

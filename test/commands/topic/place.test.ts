@@ -43,6 +43,7 @@ test.each([
   [`${hash}/topic/Lunch`, ['onboarding'], /the link leads to the topic 'Lunch', but 'onboarding' is named too/],
   [`${hash}/topic/Lunch`, ['--match', 'l*'], /name the topics in one way only/],
   [hash, [], /name the topics: as arguments/],
+  [hash, ['lunch', '--older-than', '5d'], /--older-than needs --match/],
 ])('topic delete %s %j is exit 2, and nothing is sent', async (channel, words, message) => {
   const log: string[] = [];
   const service = await openSandbox({ log: ({ path }) => void log.push(path) });
