@@ -117,6 +117,8 @@ test('of target_users the settings are changed, and the own ones are not', async
   expect(await running.chat('PATCH', '/settings', { form })).toMatchObject(success);
 
   expect([8, 10].map((id) => stored(running, id)?.settings['enter_sends'])).toEqual([undefined, true]);
+  const { body } = await running.chat('PATCH', '/settings', { form, as: 'tomas' });
+  expect(body).toMatchObject({ result: 'error', code: 'UNAUTHORIZED_PRINCIPAL' });
 });
 
 test.each<[rules: Parameters<Running['sandbox']['state']['organize']>[0], form: Record<string, string>, msg: string]>([
