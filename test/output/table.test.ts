@@ -115,7 +115,6 @@ test.each([
   [[10, 10, 10], 7, [1, 1, 1]],
   [[10, 10], 2, [1, 1]],
   [[10], 10, [10]],
-  [[], 10, []],
 ])('widths %j in %i columns are %j', (wanted, room, widths) => {
   expect(fitWidths(wanted, room)).toEqual(widths);
 });

@@ -42,7 +42,6 @@ test.each([
 test.each([
   [146, 4, success()],
   [211, 4, success({ complete: false })],
-  [210, 5, success()],
   [211, 5, success({ complete: true })],
 ])('level %i: four batches of messages go in a call of %i: %j', async (featureLevel, deleteBatches, body) => {
   const running = await started({ featureLevel, deleteBatches });

@@ -17,7 +17,6 @@ test.each<[string, readonly string[], Partial<typeof all>]>([
   [`${hash}/topic/Lunch`, [], { Lunch: 0 }],
   [`${hash}/topic/Lunch/near/1002`, ['LUNCH'], { Lunch: 0 }],
   ['narrow/stream/1-general/topic/who.20has.20dock.204.3F', [], { 'who has dock 4?': 0 }],
-  [`SITE/${hash}`, ['onboarding'], { onboarding: 0 }],
   [`SITE/${hash}/topic/who.20has.20dock.204.3F/with/1003`, [], { 'who has dock 4?': 0 }],
   [` SITE/${hash}/topic/onboarding`, [], { onboarding: 0 }],
   [`${hash}/topic/`, [], { '': 0 }],

@@ -622,7 +622,6 @@ describe('attached files', () => {
     ['403 of the server', { status: 403, body: '<p>You are not authorized.</p>' }, 8],
     ['an error in a 200', { status: 200, body: { result: 'error', msg: 'Not now' } }, 8],
     ['403 as JSON', { status: 403, body: { result: 'error', msg: 'Not yours' } }, 8],
-    ['404 of a proxy', { status: 404, body: '<html><p>Blocked</p></html>' }, 8],
     ['404 of the server', { status: 404, body: '<p>This file does not exist or has been deleted.</p>\n' }, 0],
     ['404 as JSON', { status: 404, body: { result: 'error', msg: 'File not found' } }, 0],
   ])('--files deletes only without a file that the server says to be gone: %s', async (_what, file, code) => {
