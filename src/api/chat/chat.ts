@@ -7,7 +7,7 @@ import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
-import type { Answer } from '../http/answer.ts';
+import { type Answer, isSuccess } from '../http/answer.ts';
 import { type CallLimits, type MessagePage, type MessageQuery, pageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload, type Keep } from './uploads.ts';
@@ -157,7 +157,8 @@ const deleteTimeout = 75_000;
 /** @throws Failure rejected where the server ignored a part of the request */
 function deletion(answer: Answer): { readonly complete: boolean } {
   // Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic).
-  if (isObject(answer.body) && answer.body['result'] === 'partially_completed') return { complete: false };
+  if (isSuccess(answer) && isObject(answer.body) && answer.body['result'] === 'partially_completed')
+    return { complete: false };
   const { ignored } = accept(answer);
   if (ignored.length > 0)
     throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
