@@ -1,5 +1,5 @@
 // The survey of topics: what a purge would delete, read before anything is asked or archived.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
@@ -11,6 +11,7 @@ import type { UploadPath } from '../../schema/upload.ts';
 import { readPurge } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
+import { refuseLinks } from '../../store/disk/private.ts';
 import { placeNarrow, untrusted } from '../messages/places.ts';
 import type { MessageSelection } from '../../schema/selection.ts';
 import { labelOf, topicKey, topicListLine, topicNamesIn, type Topic } from './find-channel.ts';
@@ -165,11 +166,12 @@ function listNames(surveys: readonly TopicSurvey[]): string {
   return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names.join(', ')}${more}`;
 }
 
-/** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record */
+/** The purge of a topic that did not end, or the next one. @throws Failure config for a damaged record or a link */
 export async function earlierPurges(topic: Topic, place: PurgePlace) {
   if (place.root === undefined) return { folder: '', isBegun: false, isEnded: false };
   for (let number = 1; ; number += 1) {
     const folder = join(place.root, folderName(topic, place, number));
+    await refuseLinks(dirname(folder), folder);
     const { stage } = await readPurge(folder);
     if (stage !== 'ended') return { folder, isBegun: stage === 'begun', isEnded: number > 1 };
   }

@@ -143,19 +143,23 @@ describe('an archive that came from elsewhere', needs('modes'), () => {
     expect(readdirSync(join(home, 'other'))).toEqual([]);
   });
 
-  test('nor is the folder of a channel', async () => {
-    const { run, home } = await archived();
+  test.each([
+    ['a channel', 'archive pull DIR --all-channels'],
+    ['a topic', 'topic delete general plans --confirm plans --archive DIR'],
+  ])('nor is the folder of %s', async (_what, making) => {
+    const { run, home, sandbox } = await archived();
     const [folder, outside] = [join(home, 'all'), join(home, 'elsewhere')];
-    await run(`archive pull ${folder} --all-channels`);
+    await run(making.replace('DIR', folder));
     const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('1-'));
     renameSync(join(folder, name), outside);
     symlinkSync(outside, join(folder, name));
     const before = readdirSync(outside);
+    sandbox.state.post({ channel: 'general', topic: 'plans', content: 'later' });
 
-    const pull = await run(`archive pull ${folder} --all-channels`);
+    const again = await run(making.replace('DIR', folder));
     const exported = await run(`archive export ${folder} -o csv`);
 
-    for (const { exitCode, stderr } of [pull, exported]) {
+    for (const { exitCode, stderr } of [again, exported]) {
       expect(exitCode).toBe(3);
       expect(stderr).toContain(`${join(folder, name)} is a symbolic link, which is not followed`);
     }
