@@ -20,7 +20,7 @@ export async function readConfiguration(file: ConfigurationFile, host: Surroundi
   if (text === undefined) return {};
   const content = jsonIn(text)?.value;
   if (!isObject(content))
-    throw new Failure('config', `${path} is not valid JSON`, {
+    throw new Failure('config', `${path} is not a JSON object`, {
       hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
     });
   refuseNewer(path, content['version'], fileVersion);

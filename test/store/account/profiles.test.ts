@@ -196,7 +196,7 @@ test.each(['{"profiles"', '[]', '', '"x"'])('a broken file is named, and left as
   const path = fileIn(host, 'config.json');
   const caught = {
     kind: 'config',
-    message: `${path} is not valid JSON`,
+    message: `${path} is not a JSON object`,
     hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
   };
   expect(await failureOf(() => profiles.all())).toEqual(caught);
