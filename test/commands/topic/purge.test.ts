@@ -85,7 +85,6 @@ const onceAfter = (after: number, change: (messages: ServedMessage[]) => void): 
 const hidden = { stream_id: 6, display_recipient: 'board' };
 const rowOf = ({ stdout }: { readonly stdout: string }): unknown => (JSON.parse(stdout) as unknown[])[0];
 
-/** An answer only in a 200. */
 const partial = { result: 'partially_completed', code: 'REQUEST_TIMEOUT', msg: '' };
 
 describe('messages that leave the account’s sight', () => {
