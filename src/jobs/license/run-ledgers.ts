@@ -112,7 +112,12 @@ export class RunLedgers {
 
   /** Counts a request without an answer that no caller settles. */
   unanswered(): void {
-    for (const opening of this.#stores.values()) void opening.then((store) => store.unanswered());
+    // Whoever opens a store gets its failure.
+    for (const opening of this.#stores.values())
+      void opening.then(
+        (store) => store.unanswered(),
+        () => undefined,
+      );
   }
 
   /** Ends the sessions and releases all locks. */

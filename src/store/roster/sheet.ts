@@ -100,7 +100,7 @@ function cellOf(cell: XmlElement, { styles, texts, epoch }: CellContext): SheetC
     case 'b':
       return other(isTrue(value) ? 'TRUE' : 'FALSE', 'a boolean', 'Type the value as text.');
     case 'e':
-      return other(value, `the error ${value.slice(0, 20)}`, 'Mend its formula.', 'an error');
+      return other(value, `the error ${value.slice(0, 20)}`, 'Fix its formula.', 'an error');
     case 'd':
       return other(value, 'a date', asText);
     default:

@@ -242,7 +242,7 @@ describe('a workbook with a cell that is no user or size', () => {
     ['a date by its type', withSize('<c t="d"><v>2026-03-01</v></c>'), 'a date', asText],
     ['hours', withSize('<c s="1"><v>4</v></c>', { styles: dates('[h]') }), 'a date', asText],
     ['a boolean', withSize('<c t="b"><v>1</v></c>'), 'a boolean', 'Type the value as text.'],
-    ['an error', withSize('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>'), 'the error #DIV/0!', 'Mend its formula.'],
+    ['an error', withSize('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>'), 'the error #DIV/0!', 'Fix its formula.'],
     ['a fraction', withSize('<c><v>2.5</v></c>'), '2.5, which is not a whole number', 'Type a whole number.'],
     [
       'a formula without a result',
