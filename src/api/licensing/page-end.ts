@@ -36,7 +36,7 @@ const pagesName = /^((total|num|numberof|last)pages?|pages?(count|total)|pages)$
 const endNames = [nextName, moreName, lastName, totalName, pagesName, /links?$/];
 /** Where servers put paging beside the rows. */
 const placeName =
-  /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|hydraview)$/;
+  /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|(hydra)?view)$/;
 
 export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const entries = [...entriesIn(body), ...headerEntries(headers)];

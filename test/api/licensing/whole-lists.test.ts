@@ -101,6 +101,7 @@ describe('a next page that is named by a URL or a query is read on our own origi
     ['next_page_url beside a total', page({ total: 2, next_page_url: '?page=2', data: [ada] })],
     ['@odata.nextLink', page({ '@odata.nextLink': 'https://x.example/y?page=2', items: [ada] })],
     ['_links', page({ _links: { next: { href: '?page=2' } }, results: [ada] })],
+    ['view', page({ view: { next: '?page=2' }, member: [ada], search: { mapping: [{}] } })],
     ['links with relations', page({ links: [{ rel: 'next', href: '?page=2' }], items: [ada] })],
     ['a link of several relations', page({ links: [{ rel: ['last', 'next'], href: '?page=2' }], items: [ada] })],
     ['paging.next beside has_more', page({ has_more: true, paging: { next: '?page=2' }, data: [ada] })],
