@@ -3,7 +3,7 @@ import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { mayChange, type KnownWrites } from '../../store/record/writes.ts';
+import type { KnownWrites } from '../../store/record/writes.ts';
 import { resultsInOrder } from '../work/pool.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { answerOf, caseOf, type Case, type End } from './case.ts';
@@ -93,7 +93,7 @@ function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, Known
     const one = caseOf(row, { ...seen, by: 'hint', isSettled: false });
     const known = status === 'unchanged' ? recorded.get(row) : undefined;
     // An earlier change may still be processed, so the row is looked up. Other records are closed without a lock.
-    const isChanging = known?.pending.some(mayChange) ?? false;
+    const isChanging = known?.pending.some(({ asked }) => asked.kind === 'change') ?? false;
     yield isChanging ? caseOf(row) : { ...one, recorded: known };
   }
 }

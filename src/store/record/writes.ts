@@ -67,9 +67,10 @@ export function unsettled(pending: readonly PendingWrite[] = []): readonly Pendi
   return pending.filter(({ isAnswered }) => !isAnswered);
 }
 
-/** Whether the server may still change the user's license. */
-export function mayChange({ asked, isAnswered = false }: PendingWrite): boolean {
-  return asked.kind === 'change' && !isAnswered;
+/** Whether the server may still give the license with that key another size than it shows. */
+export function mayChange({ asked, isAnswered = false }: PendingWrite, size?: number, key?: string): boolean {
+  const { kind, size_allowance = size, key_end = '' } = asked;
+  return kind === 'change' && (!isAnswered || (size_allowance !== size && key?.endsWith(key_end) === true));
 }
 
 /** From when on a processed write of an earlier run is shown. `settle`: this run's; the longer of the two counts. */

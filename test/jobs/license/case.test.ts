@@ -124,7 +124,7 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         'look up when due',
       ],
       [
-        'the same, once it was answered',
+        'the same, answered and shown',
         [
           locked({ pending: (pending(0, 'change').pending ?? []).map((write) => ({ ...write, isAnswered: true })) }),
           seen({ shows: 'licenses', licenses: [one] }, false),
