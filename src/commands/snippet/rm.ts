@@ -1,3 +1,4 @@
+import { lacking } from '../../api/chat/chat-answer.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -5,7 +6,7 @@ import { nameThatIsThere } from '../../core/tsv.ts';
 import { nearRows } from '../../jobs/topic/find-channel.ts';
 import { each } from '../../jobs/work/each.ts';
 import { flagField, collect, readField } from '../../schema/field.ts';
-import { snippetFields } from '../../schema/snippet.ts';
+import { snippetFields, snippetLevel } from '../../schema/snippet.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal } from '../context.ts';
 
@@ -22,7 +23,7 @@ export default command({
 
   async *rows({ snippet: words, missing_ok }, context) {
     const api = context.chat();
-    const ids = await idsOf(words, api, context);
+    const ids = await idsOf(words, missing_ok, api, context);
     yield* each([...new Set(ids)], String, async (id) => {
       try {
         await api.deleteSnippet(id);
@@ -44,13 +45,17 @@ export default command({
 /** The ids, once the user agreed to their titles. @throws Failure usage for a title of several, not_found, cancelled */
 async function idsOf(
   words: readonly string[],
+  missing_ok: boolean | undefined,
   chat: ChatApi,
-  { terminal, confirm, options }: Terminal & Invocation,
+  { terminal, confirm, options, note }: Terminal & Invocation,
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
   const isListed = terminal.canAsk() || !words.every(isNumber);
-  const snippets = (isListed ? await chat.snippets() : undefined) ?? [];
-  const ids = collect(words, (word) => idOf(word, snippets));
+  const rows = isListed ? await chat.snippets() : undefined;
+  if (!rows && !words.every(isNumber)) throw lacking('saved snippets', snippetLevel, await chat.level());
+  const snippets = rows ?? [];
+  const sayMissing = missing_ok ? note : undefined;
+  const ids = collect(words, (word) => idOf(word, snippets, sayMissing)).filter((id) => id !== undefined);
   const titles = snippets
     .filter(({ id }) => ids.includes(Number(id)))
     .map(({ id, title }) => `${String(id)} '${String(title)}'`);
@@ -62,13 +67,15 @@ function isNumber(word: string): boolean {
   return /^(0|-?[1-9]\d*)$/.test(word);
 }
 
-function idOf(word: string, snippets: readonly JsonObject[]): number {
+function idOf(word: string, snippets: readonly JsonObject[], sayMissing?: (text: string) => void): number | undefined {
   if (isNumber(word)) return Number(word);
   const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
   const ids = titled(nameThatIsThere(word, (name) => titled(name).length > 0)).map(({ id }) => Number(id));
   const [id, ...others] = ids;
   const near = nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
-  if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near}`, { hint: listed });
+  const missing = `no snippet '${word}'${near}`;
+  if (id === undefined && !sayMissing) throw new Failure('not_found', missing, { hint: listed });
+  if (id === undefined) sayMissing?.(missing);
   if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
   return id;
 }

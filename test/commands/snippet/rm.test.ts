@@ -24,43 +24,30 @@ test('each id is a row; one that is given twice is deleted once', async () => {
   ]);
 });
 
-test('one that is gone does not stop the others: exit 8, and it is named', async () => {
-  const service = fakeService();
-  remove(service, 2).reply(404, gone);
-  remove(service, 3).reply(200, done);
-
-  const { exitCode, stdout, error } = await run(service, 'snippet rm 2 3 -o json');
-
-  service.done();
-  expect(exitCode).toBe(8);
-  expect(JSON.parse(stdout)).toEqual([{ saved_snippet_id: 3, status: 'deleted' }]);
-  expect(error?.message).toContain('1 of 2 failed (2):\n  ');
-});
-
 test.each([
-  [404, gone],
-  [400, gone],
-])('with --missing-ok one that is gone (%d) is a row', async (status, body) => {
+  ['', 404, 8, []],
+  [' --missing-ok', 404, 0, [{ saved_snippet_id: 2, status: 'missing' }]],
+  [' --missing-ok', 400, 0, [{ saved_snippet_id: 2, status: 'missing' }]],
+])('one that is gone does not stop the others:%s (%d) is exit %d', async (option, status, exit, rows) => {
   const service = fakeService();
-  remove(service, 2).reply(status, body);
+  remove(service, 2).reply(status, gone);
   remove(service, 3).reply(200, done);
 
-  const { exitCode, stdout } = await run(service, 'snippet rm 2 3 --missing-ok -o json');
+  const { exitCode, stdout, error } = await run(service, `snippet rm 2 3${option} -o json`);
 
   service.done();
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toEqual([
-    { saved_snippet_id: 2, status: 'missing' },
-    { saved_snippet_id: 3, status: 'deleted' },
-  ]);
+  expect(exitCode).toBe(exit);
+  expect(JSON.parse(stdout)).toEqual([...rows, { saved_snippet_id: 3, status: 'deleted' }]);
+  if (exit === 8) expect(error?.message).toContain('1 of 2 failed (2):\n  ');
 });
 
-test('--missing-ok does not excuse a server without snippets', async () => {
+test.each(['2', 'standup'])('--missing-ok does not excuse a server without snippets: %s', async (word) => {
   const service = fakeService();
-  remove(service, 2).reply(404, '<h1>Not Found</h1>');
+  if (word === '2') remove(service, 2).reply(404, '<h1>Not Found</h1>');
+  else service.expect('GET /api/v1/saved_snippets').reply(404, '<h1>Not Found</h1>');
   service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 200 });
 
-  const { exitCode, error } = await run(service, 'snippet rm 2 --missing-ok -o json');
+  const { exitCode, error } = await run(service, `snippet rm ${word} --missing-ok -o json`);
 
   service.done();
   expect(exitCode).toBe(6);
@@ -82,6 +69,8 @@ test.each([
   ['standup 3', 'n\n', 130, "Delete 2 'Standup', 3 'Release'? [y/N]"],
   ['TWIN', '', 2, "'TWIN' is the title of snippets 4, 5"],
   ['standip', '', 5, "no snippet 'standip'; Standup is snippet rm 2"],
+  ['standip standup 3 --missing-ok', 'y\n', 0, "no snippet 'standip'; Standup is snippet rm 2"],
+  ['twin --missing-ok', '', 2, "'twin' is the title of snippets 4, 5"],
 ])('on a terminal the titles of %s are shown: %j is exit %i', async (words, stdin, exit, said) => {
   const service = fakeService();
   service.expect('GET /api/v1/saved_snippets').reply(200, { ...done, saved_snippets });
