@@ -86,7 +86,7 @@ test('a password that is typed as key is named as that', needs('terminals'), asy
   const { exitCode, output, requests } = await signIn('', atKey(password));
 
   expect(exitCode).toBe(4);
-  expect(output).toContain('That is not a chat key, which has 32 letters and digits. For a password give --password.');
+  expect(output).toContain('which has 32 letters and digits. For a password: auth login chat --password.');
   expect(output).not.toContain(password);
   expect(requests).toHaveLength(1);
 });

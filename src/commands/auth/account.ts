@@ -156,7 +156,7 @@ async function tryKey(profile: Profile, secrets: Secrets, context: StoreParts): 
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const advice = /malformed api key/i.test(cause.details.server?.msg ?? '')
-      ? 'That is not a chat key, which has 32 letters and digits. For a password give --password.'
+      ? 'That is not a chat key, which has 32 letters and digits. For a password: auth login chat --password.'
       : cause.details.hint;
     const hint = ['Nothing was stored.', advice].filter((text) => text !== undefined).join(' ');
     throw cause.as(cause.kind, cause.message, { hint });
