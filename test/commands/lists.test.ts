@@ -28,6 +28,17 @@ test.each(['channel list', 'view list', 'snippet list'])('%s of a server that ha
   expect(await server.run(line)).toMatchObject({ exitCode: 6, stdout: '' });
 });
 
+test('view list: a built-in view has no name, or null', async () => {
+  const service = fakeService();
+  const navigation_views = [
+    { fragment: 'a', is_pinned: true, name: null },
+    { fragment: 'b', is_pinned: false },
+  ];
+  service.expect('GET /api/v1/navigation_views').reply(200, { result: 'success', msg: '', navigation_views });
+
+  expect(JSON.parse((await run(service, 'view list -o json')).stdout)).toEqual(navigation_views);
+});
+
 const refusals = [
   [401, { code: 'UNAUTHORIZED', msg: 'Invalid API key' }, 4],
   [401, { code: 'UNAUTHORIZED', msg: 'This organization has been deactivated' }, 4],

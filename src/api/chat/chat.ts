@@ -149,7 +149,7 @@ export interface ViewChange {
 export interface View {
   readonly fragment: string;
   readonly is_pinned: boolean;
-  readonly name: string | null;
+  readonly name?: string | null;
 }
 
 const deleteTimeout = 75_000;
@@ -173,7 +173,7 @@ function isGoneSnippet({ status, body }: Answer): boolean {
 
 function isView(row: JsonObject): row is JsonObject & View {
   const { fragment, is_pinned, name } = row;
-  return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
+  return typeof fragment === 'string' && typeof is_pinned === 'boolean' && typeof (name ?? '') === 'string';
 }
 
 /** An account's key by its password, in one attempt; `send` shows no bodies. @throws Failure auth for a wrong one */
