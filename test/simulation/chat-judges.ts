@@ -388,12 +388,12 @@ function misplaced(run: Process, name: string, { server }: ChatEnded): string[] 
 }
 
 /**
- * What a run may know when it ends: all that it did, and of earlier runs each call, with the look before it. The first
+ * What a run may know when it ends: all that it did, and of earlier runs each call, with the looks before it. The first
  * look after the last call of an earlier run may be recorded too.
  */
 function knownTo(run: Process, { server: { steps } }: ChatEnded, hasLast: boolean): Step[] {
   const until = run.ended ?? Infinity;
-  const isFollowed = (look: Look): boolean => steps.some((step) => 'size' in step && step.looks.at(-1) === look);
+  const isFollowed = (look: Look): boolean => steps.some((step) => 'size' in step && step.looks.includes(look));
   const isAfterLast = (look: Look): boolean => {
     const own = steps.filter(({ client }) => client === look.client);
     const later = own.slice(own.findLastIndex((step) => 'size' in step) + 1);

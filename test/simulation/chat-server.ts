@@ -401,7 +401,7 @@ export function chatServer(
       const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0', 1.5);
       if (kind) note(client, query, kind, made);
       const ids = query.get('message_ids');
-      if (ids !== null && name === 'made')
+      if (ids !== null && name === 'made' && 'answer' in made && made.answer.status === 200)
         asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[], channels: channelsIn(query) });
       reply(made);
       return;

@@ -275,7 +275,8 @@ function waitsForStopped({ plan, runs }: Ended): string[] {
     if (index === 0 || run?.ended === undefined || run.exit === undefined) return [];
     const isSame = line === stopped?.line;
     const took = (run.ended - run.started) / 1000;
-    const most = (isSame ? 125 : 0) + (plan.queue ? 90 : 10);
+    const lost = plan.queue?.lost?.length ?? 0;
+    const most = (isSame ? 125 : 0) + (plan.queue ? 90 + 35 * lost : 10);
     return took > most ? [`"${line}" waits ${took} s beside a process that is stopped`] : [];
   });
 }
