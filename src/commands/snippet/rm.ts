@@ -51,11 +51,10 @@ async function idsOf(
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
   const isListed = terminal.canAsk() || !words.every(isNumber);
-  const rows = isListed ? await chat.snippets() : undefined;
+  const rows = isListed ? await chat.snippets() : [];
   if (!rows && !words.every(isNumber)) throw lacking('saved snippets', snippetLevel, await chat.level());
   const snippets = rows ?? [];
-  const sayMissing = missing_ok ? note : undefined;
-  const ids = collect(words, (word) => idOf(word, snippets, sayMissing)).filter((id) => id !== undefined);
+  const ids = collect(words, (word) => idsMeant(word, snippets, missing_ok ? note : undefined)).flat();
   const titles = snippets
     .filter(({ id }) => ids.includes(Number(id)))
     .map(({ id, title }) => `${String(id)} '${String(title)}'`);
@@ -67,17 +66,17 @@ function isNumber(word: string): boolean {
   return /^(0|-?[1-9]\d*)$/.test(word);
 }
 
-function idOf(word: string, snippets: readonly JsonObject[], sayMissing?: (text: string) => void): number | undefined {
-  if (isNumber(word)) return Number(word);
+/** The one id, or none if that can be said. @throws Failure usage for several, not_found */
+function idsMeant(word: string, snippets: readonly JsonObject[], sayMissing?: (text: string) => void): number[] {
+  if (isNumber(word)) return [Number(word)];
   const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());
   const ids = titled(nameThatIsThere(word, (name) => titled(name).length > 0)).map(({ id }) => Number(id));
-  const [id, ...others] = ids;
   const near = nearRows(snippets, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
   const missing = `no snippet '${word}'${near}`;
-  if (id === undefined && !sayMissing) throw new Failure('not_found', missing, { hint: listed });
-  if (id === undefined) sayMissing?.(missing);
-  if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
-  return id;
+  if (ids.length === 0 && !sayMissing) throw new Failure('not_found', missing, { hint: listed });
+  if (ids.length === 0) sayMissing?.(missing);
+  if (ids.length > 1) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
+  return ids;
 }
 
 const listed = 'chatelaine snippet list shows ids and titles.';
