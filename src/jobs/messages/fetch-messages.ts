@@ -120,10 +120,12 @@ export function pagesOf(chat: ChatApi, { narrow, form, range }: MessageSelection
     case 'times':
       return messagesByTime(chat, query, range);
     case 'request':
-      return onePage(chat.messages({ ...query, ...requestOf(range, query) }));
+      return onePage(chat.messages({ ...query, ...requestOf(range, query) }), range);
   }
 }
 
-async function* onePage(page: Promise<MessagePage>): AsyncGenerator<MessagePage> {
-  yield await page;
+/** Leaves out the anchor where that was asked: servers below level 155 give it all the same. */
+async function* onePage(page: Promise<MessagePage>, asked: MessageQuery): AsyncGenerator<MessagePage> {
+  const isAsked = ({ id }: RawMessage): boolean => asked.include_anchor !== false || String(id) !== asked.anchor;
+  yield { ...(await page), messages: (await page).messages.filter(isAsked) };
 }
