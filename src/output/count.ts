@@ -64,10 +64,10 @@ function byCount([value, count]: Counts[number], [other, otherCount]: Counts[num
   return otherCount - count || compare(value, other, 1);
 }
 
-/** The start of the local period of a time, or null. */
+/** The start of the local period of a time, or null; a year has four digits. */
 function startIn(value: unknown, unit: Period): number | null {
-  const time = timeOf(value);
-  return Number.isNaN(time) ? null : startOf(time, unit);
+  const start = startOf(timeOf(value), unit);
+  return start > -6e13 && start < 2.5e14 ? start : null;
 }
 
 /** Reads a time from seconds since 1970, RFC 3339, or a date, which is local. */
