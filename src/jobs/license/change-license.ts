@@ -122,7 +122,7 @@ function orUnknown(cause: unknown, unanswered: Failure): never {
 
 /**
  * Locks these users, waits until earlier requests for them are settled, and works on a license if it still belongs to
- * `user`. @throws Failure rejected where it belongs to somebody else
+ * `user`, or to the one who is to get it. @throws Failure rejected where it belongs to somebody else
  */
 export async function whileOwned<T>(
   users: readonly LicenseUser[],
@@ -144,7 +144,8 @@ export async function whileOwned<T>(
     }
     const found = await places.read(() => api.view(code));
     const now = textOf(found, 'remote_user');
-    if (now === user) return await work(found);
+    // An earlier request may have given it the new name by now.
+    if (now === user || now === users.at(-1)?.remote_user) return await work(found);
     throw new Failure('rejected', `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`);
   } finally {
     await lock.release();
