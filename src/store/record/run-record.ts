@@ -174,7 +174,8 @@ export function knownOf(
     const known = pending.get(id);
     const ended = Math.max(endedAt, known?.ended ?? endedAt);
     const n = Math.max(end.is === 'answered' ? 1 : end.n, known?.n ?? 0);
-    pending.set(id, { id, run, command, asked, ended, n, isAnswered: end.is === 'answered' });
+    const leaves = !write.users.slice(-1).some((user) => exact.includes(user.exact));
+    pending.set(id, { id, run, command, asked, ended, n, isAnswered: end.is === 'answered', leaves });
   }
   return {
     pending: [...pending.values()].sort((one, other) => one.ended - other.ended),

@@ -60,6 +60,8 @@ export interface PendingWrite extends WritingRun {
   readonly n: number;
   /** A change that the server has made, or a creation of a similar name: only a list may show it late. */
   readonly isAnswered?: boolean;
+  /** A change that gives the license of this user to another one. */
+  readonly leaves?: boolean;
 }
 
 /** The writes of which nobody knows whether they were processed. */
@@ -67,10 +69,11 @@ export function unsettled(pending: readonly PendingWrite[] = []): readonly Pendi
   return pending.filter(({ isAnswered }) => !isAnswered);
 }
 
-/** Whether the server may still give the license with that key another size than it shows. */
-export function mayChange({ asked, isAnswered = false }: PendingWrite, size?: number, key?: string): boolean {
+/** Whether the server may still give the license with that key another size, or another user, than it shows. */
+export function mayChange({ asked, leaves, isAnswered }: PendingWrite, size?: number, key?: string): boolean {
   const { kind, size_allowance = size, key_end = '' } = asked;
-  return kind === 'change' && (!isAnswered || (size_allowance !== size && key?.endsWith(key_end) === true));
+  const isLate = (leaves || size_allowance !== size) && key?.endsWith(key_end) === true;
+  return kind === 'change' && (!isAnswered || isLate);
 }
 
 /** From when on a processed write of an earlier run is shown. `settle`: this run's; the longer of the two counts. */

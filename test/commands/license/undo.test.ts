@@ -270,19 +270,23 @@ test.each([
 test.each([
   ['edit', 0],
   ['undo', 1],
+  ['rename', 0],
 ])(
   'an error inside the 200 of a PATCH that changed nothing is exit 6, as the license shows that is read back: %s',
-  async (_what, before) => {
+  async (what, before) => {
     const { run, sandbox } = await openSandbox({ faults: readFaults(`PATCH *=error-in-200#1+${before}`, 1) });
     const home = emptyHome();
     const [key = ''] = (await run('license create --remote-user ada --size-allowance 2 -q', { home })).stdout.split(
       '\n',
     );
-    const edited = await run(`license edit ${key} --size-allowance 3`, { home });
+    const change = what === 'rename' ? '--remote-user eve' : '--size-allowance 3';
+    const edited = await run(`license edit ${key} ${change}`, { home });
     const refused = before === 0 ? edited : await run(`license undo ${runOf(edited)} -y`, { home });
     expect([edited.exitCode, refused.exitCode]).toEqual([before === 0 ? 6 : 0, 6]);
     expect(refused.stderr).toContain('returned 200 with an error');
-    expect(refused.stderr).toMatch(/read back, the license has size_allowance \d instead of \d/);
+    expect(refused.stderr).toMatch(
+      /read back, the license has (size_allowance \d instead of \d|remote_user 'ada' instead of 'eve')/,
+    );
     const size = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'ada')?.size_allowance;
     expect(size).toBe([2, 3][before]);
     const old = before === 0 ? 'license apply - -y' : `license edit ${key} --size-allowance 3`;
