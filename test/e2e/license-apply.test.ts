@@ -51,6 +51,8 @@ describe('kill -9', needs('signals'), () => {
     expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
     expect(last.stdout.trimEnd().split('\n')).toHaveLength(rows);
     expect(holders(sandbox, 'kill')).toEqual(users.toSorted());
+    const history = await start('license history --fields remote_user,change', { env, home }).ended;
+    expect(history.stdout.match(/^kill-\d+\tcreated$/gm)).toHaveLength(rows);
   });
 });
 

@@ -110,7 +110,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
     await sandbox.run(ensure, { env, clock: realClock });
     await close();
     // The end of the session gives the lock back, if that takes less than 20 ms.
-    expect(created).toMatch(/^about enter about open( exchange){5} remove( exchange)?$/);
+    expect(created).toMatch(/^about enter about open( exchange){6} remove( exchange)?$/);
     // PostgreSQL ends the session of the run before, and lets go of its users, a moment after that has closed it.
     expect(calls.join(' ')).toMatch(/^about enter about open exchange( holder exchange)* remove( exchange)?$/);
   });

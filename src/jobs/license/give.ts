@@ -177,10 +177,12 @@ export class Giving {
     await this.#reportEnd(one, end);
   }
 
-  /** Reports a case after the answer to its request is on disk. */
+  /** Reports a case after the answer is on disk; the record forgets a request once the history has its license. */
   async #reportEnd(one: Case, end: End): Promise<void> {
-    if (one.sent) await this.#ports.placesOf(one.asked.app_code).store.recorded(one.sent.id);
+    const { store, pending } = this.#ports.placesOf(one.asked.app_code);
+    if (one.sent) await store.recorded(one.sent.id);
     await this.#report(one, end);
+    if (one.sent && 'licenses' in end && end.licenses) pending.end(one.sent.id, { is: 'shown' });
   }
 
   /** Records how writes for the user ended, also of earlier runs: a list shows them, or they were not processed. */
@@ -188,7 +190,6 @@ export class Giving {
     const { placesOf, history } = this.#ports;
     const places = placesOf(asked.app_code);
     const { pending, open } = recorded ?? {};
-    if (sent) places.pending.end(sent.id, { is: 'shown' });
     for (const write of unsettled(pending)) {
       const shown = licenses.find((license) => isMadeBy(write, license, licenses));
       if (!shown && !seen?.isSettled) continue;
