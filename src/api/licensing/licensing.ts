@@ -11,7 +11,7 @@ import { listPages, matches, parametersOf, type Extent, type LicenseFilter } fro
 import { licenses, pageReader } from './list-page.ts';
 
 type Opening = () => Promise<LicensingConnection>;
-type BeforeAttempt = () => Promise<void>;
+export type Attempt = () => Promise<void>;
 
 export type LicensingApi = ReturnType<typeof licensingApi>;
 
@@ -21,7 +21,7 @@ export function licensingApi(open: Opening, random: () => number) {
   const pages = (filter: LicenseFilter, extent: Extent) => listPages(readPage, filter, extent);
   return {
     /** POST, sent once, `before` right before each attempt. @throws Failure where certainly nothing was created */
-    create: (fields: LicenseFields, before?: BeforeAttempt) => createLicense(open, fields, before),
+    create: (fields: LicenseFields, before?: Attempt) => createLicense(open, fields, before),
 
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole'): AsyncGenerator<License> {
@@ -51,12 +51,12 @@ export function licensingApi(open: Opening, random: () => number) {
 }
 
 /** The call of a write, with the fields of the table alone: a row of a roster may have other columns. */
-function writeCall(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFields, before?: BeforeAttempt) {
+function writeCall(method: 'POST' | 'PUT' | 'PATCH', url: Path, fields: EditedFields, before?: Attempt) {
   const json: Readonly<Record<string, unknown>> = Object.fromEntries(licenseNames.map((name) => [name, fields[name]]));
   return { method, path: url, json, repeat: 'if unprocessed', outlasts: 'interruption', before } as const;
 }
 
-async function createLicense(open: Opening, fields: LicenseFields, before?: BeforeAttempt): Promise<Creation> {
+async function createLicense(open: Opening, fields: LicenseFields, before?: Attempt): Promise<Creation> {
   const connection = await open();
   try {
     return creationFrom(await connection.send(writeCall('POST', licenses, fields, before)), fields, connection);

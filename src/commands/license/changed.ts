@@ -9,7 +9,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import { mayChange, noWrites, type LicenseUser, type PendingWrite } from '../../store/record/writes.ts';
+import { mayChange, noWrites, type LicenseUser } from '../../store/record/writes.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, changedFrom, dryChange, isAsAsked, plannedFrom, withUndo } from './change-in-plan.ts';
 import { openLookups, openWriting, spansOf, trustOption } from './options.ts';
@@ -64,9 +64,8 @@ export async function changeOne(
   const fields = fieldsOf(known, code);
   const users = usersOf(known, fields, ports.app_code);
   // A pending request of an earlier run may still change the license.
-  const isLate = (write: PendingWrite) => mayChange(write, sizeOf(known), code);
-  const isSettled =
-    options.dry_run || (await ports.places.store.allKnown(users)).every(({ pending }) => !pending.some(isLate));
+  const earlier = (await ports.places.store.allKnown(users)).flatMap(({ pending }) => pending);
+  const isSettled = !earlier.some((write) => mayChange(write, sizeOf(known), code));
   if (isSettled && isAsAsked(known, fields)) return unchanged(known, fields);
   const [, given] = users;
   if (options.dry_run) {

@@ -1,5 +1,5 @@
 import { differencesFrom, keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { Attempt, LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { settledAt, type AskedWrite, type LicenseUser, type WriteEnd } from '../../store/record/writes.ts';
@@ -96,11 +96,7 @@ function endOf({ users }: LicenseChange): Extract<WriteEnd, { readonly is: 'answ
 }
 
 /** Sends the change once; `no answer`: it may have been processed. @throws Failure of a request that changed nothing */
-async function send(
-  change: LicenseChange,
-  signal: AbortSignal,
-  attempt: () => Promise<void>,
-): Promise<Sent<License | Failure>> {
+async function send(change: LicenseChange, signal: AbortSignal, attempt: Attempt): Promise<Sent<License | Failure>> {
   try {
     const { api, found, fields, method } = change;
     const edit = { code: keyOf(found), fields, before: found, method, attempt };
@@ -144,7 +140,6 @@ export async function whileOwned<T>(
     }
     const found = await places.read(() => api.view(code));
     const now = textOf(found, 'remote_user');
-    // An earlier request may have given it the new name by now.
     if (now === user || now === users.at(-1)?.remote_user) return await work(found);
     throw new Failure('rejected', `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`);
   } finally {

@@ -5,6 +5,7 @@
  */
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, textOf, type License } from '../../api/licensing/license.ts';
+import type { Attempt } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type AskedWrite, type LicenseUser, type OpenFirst } from '../../store/record/writes.ts';
@@ -17,9 +18,6 @@ import { completeHistory } from './history.ts';
 import { nextStep } from './next-step.ts';
 import type { Unanswered, WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
-
-/** Called right before each attempt. */
-type Attempt = () => Promise<void>;
 
 export class CreationRequests {
   readonly #ports: GivePorts;

@@ -72,8 +72,7 @@ export function unsettled(pending: readonly PendingWrite[] = []): readonly Pendi
 /** Whether the server may still give the license with that key another size, or another user, than it shows. */
 export function mayChange({ asked, leaves, isAnswered }: PendingWrite, size?: number, key?: string): boolean {
   const { kind, size_allowance = size, key_end = '' } = asked;
-  const isLate = (leaves || size_allowance !== size) && key?.endsWith(key_end) === true;
-  return kind === 'change' && (!isAnswered || isLate);
+  return kind === 'change' && (!isAnswered || ((leaves || size_allowance !== size) && key?.endsWith(key_end) === true));
 }
 
 /** From when on a processed write of an earlier run is shown. `settle`: this run's; the longer of the two counts. */
