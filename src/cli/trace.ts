@@ -62,7 +62,8 @@ function traceText(event: TracedEvent): string {
   if (kind !== 'answer') return indented(`* ${brief(event)}`);
   const { status, text } = event.answer;
   const first = `< ${status} ${method} ${url} (${formatDuration(event.took)})`;
-  return block(first, '< ', shownHeaders(event), event.sealed ? hidden(text) : text);
+  const body = event.sealed ? hidden(text) : text.replace(/("api_key"\s*:\s*")[^"]*/g, '$1[secret]');
+  return block(first, '< ', shownHeaders(event), body);
 }
 
 /** Cookies are credentials, and a Location may hold a license code. */
@@ -73,7 +74,7 @@ function shownHeaders({ answer, sealed }: Extract<WireEvent, { kind: 'answer' }>
   );
 }
 
-/** Any value of the licensing API may be a license key. */
+/** Any value of the licensing API may be a license key; the chat calls the keys of bots and accounts api_key. */
 const hidden = (text: string): string => (text.trim() === '' ? '' : `[hidden: ${text.length} characters]`);
 
 const mostTraced = 10_000;

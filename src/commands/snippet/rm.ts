@@ -66,7 +66,6 @@ function isNumber(word: string): boolean {
   return /^(0|-?[1-9]\d*)$/.test(word);
 }
 
-/** The one id, or none if that can be said. @throws Failure usage for several, not_found */
 function idsMeant(word: string, snippets: readonly JsonObject[], sayMissing?: (text: string) => void): number[] {
   if (isNumber(word)) return [Number(word)];
   const titled = (name: string) => snippets.filter(({ title }) => String(title).toLowerCase() === name.toLowerCase());

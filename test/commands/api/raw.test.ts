@@ -262,12 +262,15 @@ test('a dry run prints the request of a write, without its passwords', async () 
   expect(service.seen).toEqual([]);
 });
 
-test('a trace shows neither the key nor a license code', async () => {
+test('a trace shows neither a key nor a license code', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/4f1c9a-code/').reply(200, { license_code: '4f1c9a-code' });
   const { stderr } = await run(service, 'api licensing GET license/4f1c9a-code/ --trace');
   expect(stderr).toContain('/v1/license/[license_code]/');
   expect(stderr).not.toMatch(/4f1c9a|licensing-key/);
+  service.expect('GET /api/v1/bots').reply(200, { bots: [{ api_key: '4f1c9a-key' }] });
+  const bots = await run(service, 'api chat GET bots --trace');
+  expect([bots.stdout, bots.stderr].map((text) => text.includes('4f1c9a-key'))).toEqual([true, false]);
 });
 
 test('a read-only profile reads and writes nothing', async () => {
