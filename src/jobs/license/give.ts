@@ -2,13 +2,13 @@
  * Gives each user one license of the asked size, or one more: `ensure`, `create` and `apply` in one loop. What happens
  * next is decided by `nextStep`.
  */
-import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
+import { identityOf, keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type PendingWrite, type UserLock } from '../../store/record/writes.ts';
 import { pool } from '../work/pool.ts';
 import { performLookup, see } from './case-lookups.ts';
-import { answerOf, countIn, locked, madeBy, type Case, type End, type Step } from './case.ts';
+import { answerOf, countIn, locked, madeBy, posted, type Case, type End, type Step } from './case.ts';
 import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
@@ -120,17 +120,20 @@ export class Giving {
       }
       case 'create':
         if (one.sent) this.#resent.add(one.asked);
-        return this.#creations.create(one, step.before).catch((cause: unknown) => this.#seeRefused(one, cause));
+        return this.#creations.create(one, step.before).catch((cause: unknown) => this.#seeRefused(one, step, cause));
     }
   }
 
   /** A gateway that repeats a request returns the refusal of the second one: a lookup shows what the first has made. */
-  async #seeRefused(one: Case, cause: unknown): Promise<Case> {
-    const isRefused = cause instanceof Failure && cause.kind === 'rejected';
-    if (!isRefused || this.#ports.rules.wants === 'another license') throw cause;
-    const seen = await see(one, Infinity, this.#ports);
-    if (seen.seen?.result.shows !== 'licenses') throw cause;
-    return seen;
+  async #seeRefused(one: Case, { before }: Pick<Case, 'before'>, cause: unknown): Promise<Case> {
+    if (!(cause instanceof Failure) || cause.kind !== 'rejected' || !before) throw cause;
+    const { placesOf, elapsed } = this.#ports;
+    const { seen } = await see(one, Infinity, this.#ports);
+    const licenses = seen?.result.shows === 'licenses' ? seen.result.licenses : [];
+    if (licenses.every((license) => before.has(identityOf(license)))) throw cause;
+    const id = placesOf(one.asked.app_code).store.newId();
+    const sent = { id, at: elapsed(), creation: { state: 'unanswered', failure: cause } } as const;
+    return { ...posted(one, sent, before), seen };
   }
 
   async #resize(one: Case, listed: License, licenses: Licenses): Promise<End> {

@@ -254,7 +254,7 @@ test.each([
   const listed = [{ ...withKey, license_code: 'LIC-1' }];
   fake.expect(list).reply(200, listed);
   fake.expect({ method: 'POST', path: '/v1/license/', json: withKey }).reply(201, { ...withKey, license_code });
-  if (code === 9) fake.expect(list, 2).reply(200, listed);
+  fake.expect(list, code === 9 ? 2 : 1).reply(200, listed);
   if (code === 9) fake.expect('GET /v1/license/LIC-10/').reply(404);
 
   const { exitCode, stdout, error } = await runAt(fake, `${create} -o json`);

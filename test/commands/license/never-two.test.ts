@@ -112,6 +112,7 @@ test.each([
   ['create', 200, { status: 'error', message: 'quota' }],
   // A gateway that repeated the request returns what the second one got.
   ['ensure', 409, { detail: 'The user has one.' }],
+  ['create', 409, { detail: 'The user has one.' }],
 ])('license %s: a response of %i with %j is no key, and the list shows the license', async (verb, status, body) => {
   const service = fakeService();
   for (const name of ['ada', 'ADA', 'Ada'])
