@@ -62,16 +62,14 @@ type FieldOutcome = { readonly value: unknown } | { readonly fault: string };
 type InputTypes = 'typed' | 'lenient';
 
 const readers: Readonly<Record<keyof LicenseInput, (value: unknown, typing: InputTypes) => FieldOutcome>> = {
-  remote_user(value, typing) {
+  remote_user(value) {
     const { below } = licenseFields.remote_user;
     if (value === null) return { fault: 'This field may not be null.' };
-    if (typeof value !== 'string' && (typeof value !== 'number' || typing === 'typed'))
-      return { fault: 'Not a valid string.' };
-    const text = String(value);
-    if (text === '') return { fault: 'This field may not be blank.' };
-    if (Array.from(text).length >= below)
+    if (typeof value !== 'string') return { fault: 'Not a valid string.' };
+    if (value === '') return { fault: 'This field may not be blank.' };
+    if (Array.from(value).length >= below)
       return { fault: `Ensure this field has no more than ${below - 1} characters.` };
-    return /[^\x00-\x7f]/.test(text) ? { fault: 'Enter ASCII characters only.' } : { value: text };
+    return /[^\x00-\x7f]/.test(value) ? { fault: 'Enter ASCII characters only.' } : { value };
   },
   app_code: readInteger,
   size_allowance(value, typing) {

@@ -279,11 +279,14 @@ test('n counts what all living runs have under way, and the silences of this one
   const host = at(1000);
   const [one, two] = [await openRun(host), await openRun(host)];
   await one.begin(one.newId(), [ada], creation);
-  await two.begin(two.newId(), [{ ...ada, remote_user: 'bob' }], creation);
+  const id = two.newId();
+  await two.begin(id, [{ ...ada, remote_user: 'bob' }], creation);
   two.unanswered();
   expect(await two.load()).toMatchObject({ n: 3 });
   two.answered();
   expect(await two.load()).toMatchObject({ n: 2 });
+  await two.end(id, { is: 'no answer', n: 0 });
+  expect(await two.load()).toMatchObject({ n: 1 });
 });
 
 test('a lock of a user excludes other spellings, and a stopped holder is waited for two minutes', async () => {
