@@ -310,8 +310,7 @@ describe('a folder of archives', () => {
 
     const { exitCode, stdout, stderr } = await run(`archive verify ${folder} -o json`);
 
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe('[]\n');
+    expect([exitCode, stdout]).toEqual([0, '[]\n']);
     expect(stderr).toMatch(/^archives: 2, .*no problem$/m);
   });
 });
