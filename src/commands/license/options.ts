@@ -62,8 +62,7 @@ export function allowedBy(
   { allow_similar, send_again = [] }: EnsuringValues,
   users: readonly string[],
 ): Pick<Rules, 'similar' | 'sendAgain'> {
-  const known = new Set(send_again.length > 0 ? users : []);
-  const unknown = send_again.find((user) => !known.has(user));
+  const unknown = send_again.find((user) => !users.includes(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
   return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
 }
