@@ -304,8 +304,8 @@ function refusedKeys({ server: { refusals } }: Ended): string[] {
     // What was answered is told, and what no list could show then is said, or unknown.
     const isRight =
       exit === 4 || exit === 9 || (exit === 0 && /no list confirmed it|could not be confirmed/.test(stderr));
-    // One that was on its way is asked again after a wait.
-    const after = later.filter((moment) => moment > at + 5000);
+    // One that was on its way is asked again after a wait; a process that is stopped hears of the refusal later.
+    const after = later.filter((moment) => moment > at + 5000 + (client.fate.stop?.span ?? 0));
     return [
       ...(isEnded && !isRight ? [`"${line}" is exit ${exit}, and the key of ${app} was refused: ${stderr}`] : []),
       ...(after.length > 0 ? [`"${line}" asked for ${after.length} licenses more with the refused key of ${app}`] : []),
