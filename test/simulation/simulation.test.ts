@@ -46,7 +46,6 @@ test.each([
   ['purge', 95_004_354],
   ['purge', 100_002_756],
   ['purge', 108_003_618],
-  ['purge', 130_004_294],
   ['purge', 130_012_002],
   ['ensure', 51_018_635],
   ['ensure', 120_008_637],
@@ -54,6 +53,7 @@ test.each([
   ['apply', 130_005_596],
   ['ledger', 93_005_888],
   ['rename', 150_007_711],
+  ['rename', 180_002_259],
   ['rosters', 61_009_062],
   ['sign-in', 61_018_230],
 ])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {

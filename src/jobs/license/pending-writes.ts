@@ -159,8 +159,7 @@ export class PendingWrites {
   #dueOf(one: Pending): Milliseconds {
     const counted = isLate(one) ? [...this.#all].filter(isLate) : [one];
     const n = Math.max(...counted.map((each) => each.n));
-    const settle = Math.max(...counted.map((each) => each.settle));
-    return dueAt({ ...one, n, settle }, this.run);
+    return dueAt({ ...one, n, settle: Math.max(...counted.map((each) => each.settle)) }, this.run);
   }
 
   #lookupOf(one: Pending): Milliseconds {

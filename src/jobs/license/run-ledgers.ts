@@ -114,10 +114,7 @@ export class RunLedgers {
   unanswered(): void {
     // Whoever opens a store gets its failure.
     for (const opening of this.#stores.values())
-      void opening.then(
-        (store) => store.unanswered(),
-        () => undefined,
-      );
+      void opening.then((store) => store.unanswered()).catch(() => undefined);
   }
 
   /** Ends the sessions and releases all locks. */

@@ -53,8 +53,7 @@ function termsOf(operator: string, text: string, facts: AccountFacts): readonly 
   const link = operator === 'channel' ? readLink(text, facts.site) : undefined;
   if (link) return link.terms.flatMap((term) => withIds(term, facts));
   if (!peopleTerm.test(operator)) return [narrowTerm(operator, text)];
-  const users = usersIn(operator, text);
-  return peopleTerms(operator, facts.operandsOf(users));
+  return peopleTerms(operator, facts.operandsOf(usersIn(operator, text)));
 }
 
 /** A term of a link, with its users looked up as those of options. */

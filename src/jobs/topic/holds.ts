@@ -89,8 +89,7 @@ export async function refuseUnfitting(
 /** True if two names differ only by blanks, quotes, the form of their letters, or one or two letters. */
 function isNear(one: string, other: string): boolean {
   const [a, b] = [lettersOf(one), lettersOf(other)];
-  const longest = Math.max(a.length, b.length);
-  return editDistance(a, b) <= Math.min(2, Math.floor(longest / 3));
+  return editDistance(a, b) <= Math.min(2, Math.floor(Math.max(a.length, b.length) / 3));
 }
 
 function lettersOf(name: string): string {
