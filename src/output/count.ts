@@ -17,8 +17,8 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   const fieldOf = reader(field, show);
   let other: unknown;
   const add = (value: unknown): void => {
-    const plain = typeof value === 'object' && value !== null ? cellText(value) : (value ?? null);
-    const key = unit ? startIn(value, unit) : plain;
+    const isPlain = typeof value !== 'object' || value === null;
+    const key = unit ? startIn(value, unit) : isPlain ? (value ?? null) : cellText(value);
     if (key === null) other ??= value;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };

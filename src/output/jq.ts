@@ -15,8 +15,8 @@ interface FilterLimits {
  */
 export async function openFilter(expression: string, ending: FilterLimits, mostBytes = 256 * 1024 * 1024) {
   // A line that gives the expression its environment, if it uses that, without our keys.
-  const environment = `${JSON.stringify(withoutKeys(ending.env))} as $ENV | def env: $ENV;\n`;
-  const preamble = /env\b/i.test(expression) ? environment : '';
+  const environment = () => `${JSON.stringify(withoutKeys(ending.env))} as $ENV | def env: $ENV;\n`;
+  const preamble = /env\b/i.test(expression) ? environment() : '';
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression: preamble + expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
