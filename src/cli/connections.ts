@@ -48,8 +48,7 @@ export class Connections {
 
   /** Sends without a credential; a trace shows the bodies of responses, or hides them. */
   open(base: string, account: Route, bodies: 'shown' | 'hidden'): Send {
-    const sealed = bodies === 'hidden';
-    return connect({ ...this.#shared, ...nobody, ...this.#routeOf(account), base, sealed });
+    return connect({ ...this.#shared, ...nobody, ...this.#routeOf(account), base, sealed: bodies === 'hidden' });
   }
 
   presume(limits: Required<Pick<RunParts['options'], 'retries' | 'timeout'>>): void {

@@ -24,6 +24,9 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
+/** True if its key ends with these four characters, which the record and the history keep of a key. */
+export const hasKeyEnd = ({ key }: License, end?: string): boolean => end !== undefined && key?.slice(-4) === end;
+
 /** Signs that servers show in place of characters of a key or a name. */
 const hiding = /[*•…·]/;
 

@@ -1,4 +1,4 @@
-import { keyOf, sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { hasKeyEnd, keyOf, sizeOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -106,10 +106,10 @@ function isUndoOf(later: PastChange, change: PastChange): boolean {
 }
 
 /** Whether the run took that license from the user, too: a user who had several gets all of them back. */
-function isOfSameUser({ key }: License, change: PastChange, changes: readonly PastChange[]): boolean {
+function isOfSameUser(license: License, change: PastChange, changes: readonly PastChange[]): boolean {
   const { license_code_end: end, app_code } = change;
   const others = changes.filter((other) => userBefore(other) === userBefore(change) && other.app_code === app_code);
-  return others.some(({ license_code_end: other }) => other !== undefined && other !== end && key?.endsWith(other));
+  return others.some(({ license_code_end: other }) => other !== end && hasKeyEnd(license, other));
 }
 
 function userBefore({ remote_user, remote_user_before }: PastChange): string {

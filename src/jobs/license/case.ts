@@ -1,6 +1,6 @@
 /** One user who is to have a license: what is known so far, and which steps can follow. Each event makes a new Case. */
 import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { hasKeyEnd, type License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -94,7 +94,7 @@ export function answeredLicense(one: Case): License | undefined {
 
 /** The listed license that an open answer created: the one with the answered key, else the first. */
 export function madeBy({ key_end }: OpenWrite, licenses: readonly License[]): License | undefined {
-  return licenses.find(({ key }) => key_end !== undefined && key?.endsWith(key_end)) ?? licenses[0];
+  return licenses.find((license) => hasKeyEnd(license, key_end)) ?? licenses[0];
 }
 
 /** How many licenses of the exact name a lookup shows. */

@@ -144,8 +144,7 @@ export async function whileOwned<T>(
     if (now === user || now === users.at(-1)?.remote_user) {
       const done = await work(found);
       // Later runs would look for a license that no list had shown yet under the name that it had.
-      for (const { open } of known)
-        if (open && found.key?.endsWith(open.key_end ?? '?')) places.pending.end(open.id, { is: 'shown' });
+      for (const { open } of known) if (open?.key_end === code.slice(-4)) places.pending.end(open.id, { is: 'shown' });
       return done;
     }
     throw new Failure('rejected', `the license of '${user ?? ''}' belongs to '${now ?? ''}' now; it was not changed`);

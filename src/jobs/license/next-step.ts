@@ -1,4 +1,4 @@
-import { identityOf, sizeOf, textOf, type License } from '../../api/licensing/license.ts';
+import { hasKeyEnd, identityOf, sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
 import { mayChange } from '../../store/record/writes.ts';
 import type { LookupResult } from './application-lookups.ts';
@@ -63,7 +63,7 @@ function whereListed(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules
   const answered = answeredLicense(one);
   const own = answered && licenses.find(({ key }) => key === answered.key);
   // What an earlier run was answered, lists may show only now.
-  const isEarlier = ({ key }: License) => recorded?.open?.key_end !== undefined && key?.endsWith(recorded.open.key_end);
+  const isEarlier = (license: License) => hasKeyEnd(license, recorded?.open?.key_end);
   const isNew = (license: License) => before && !before.has(identityOf(license)) && !isEarlier(license);
   const added = own ? [own] : licenses.filter(isNew);
   const [only, ...others] = added;
@@ -139,7 +139,7 @@ function whereStoredOtherwise(one: Case, result: SeenUser['result']): End | unde
   return { do: 'end', outcome: 'created', license, licenses: [license], storedAs };
 }
 
-/** No list shows the answered license, so a GET of its key tells whether it is stored under another name. */
+/** No list shows the answered license, so a GET of its key shows if it is stored under another name. */
 function whereAnswered(one: Case, refusal: Why | undefined): Step {
   const { key, asked } = one;
   const code = answeredLicense(one)?.key;

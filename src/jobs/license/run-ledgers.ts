@@ -110,9 +110,8 @@ export class RunLedgers {
     );
   }
 
-  /** Counts a request without an answer that no caller settles. */
+  /** Counts a request without an answer that no caller settles. Whoever opens a store gets its failure. */
   unanswered(): void {
-    // Whoever opens a store gets its failure.
     for (const opening of this.#stores.values())
       void opening.then((store) => store.unanswered()).catch(() => undefined);
   }
@@ -204,7 +203,7 @@ export function openRunHistory(
 /** Names the run, of characters that people do not confuse when they read them out. */
 export function runNames(): () => string {
   const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-  // Drawn at the first use, so that a plain list need not load node:crypto.
+  // Drawn at the first use: a plain list need not load node:crypto.
   let drawn: string | undefined;
   return () => (drawn ??= [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join(''));
 }
