@@ -31,7 +31,7 @@ const isOfRoot = process.argv.includes('--of-root');
 /** The tags of tests that need what only root has. */
 const ofRoot = ['root', 'mounts'];
 if (isAll) process.env['TEST_EXTENT'] = 'all';
-// Files run in the order of their cost, unless a seed draws their order, and that of the tests in each.
+// Files run in the order of their cost, unless a seed draws an order of files, and of the tests in each.
 const order = process.env['TEST_ORDER'] || (isAll ? String(Date.now() % 100_000) : '');
 // The next two lines do what vitest.config.ts does.
 delete process.env['NODE_EXTRA_CA_CERTS'];

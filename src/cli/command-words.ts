@@ -55,7 +55,7 @@ const otherWays: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The words of the command or noun. They are found first, so that an unknown command does not show another's help.
+ * The words of the command or noun. They are found first: an unknown command must not show another's help.
  * `option`: an unknown option and the word behind it. @throws Failure usage with near names
  */
 export function commandWords(words: readonly string[], [option = '', next]: readonly string[]): readonly string[] {

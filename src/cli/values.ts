@@ -93,7 +93,7 @@ export function readGlobals(
     if (name in commandOptions) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
-    // The last value counts, so that a line can change the options of an alias; two profiles are refused.
+    // The last value counts, so a line can change the options of an alias; two profiles are refused.
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];

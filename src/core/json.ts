@@ -42,7 +42,7 @@ export function tooDeep(): SyntaxError {
   return new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
 }
 
-/** Tells whether a document is too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Linear in its length. */
+/** True if a document is too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Linear in its length. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -3,7 +3,7 @@ import { fit, plain, plainLines } from './plain.ts';
 import type { Formatter, PlannedChange, Presentation } from './presentation.ts';
 import { displayWidth } from './width.ts';
 
-/** The marks of changes; those that need a look come first. A retired key goes on working, so it has no minus. */
+/** The marks of changes; those to check come first. A retired key goes on working, so it has no minus. */
 const marks = {
   failed: '!',
   leave: '!',
@@ -25,7 +25,7 @@ export function isWhole(changes: readonly PlannedChange[]): boolean {
   return changes.length <= maxWhole;
 }
 
-/** The changes of a plan, a line each; those that need a look come first. Up to 20 are all shown, else ten a kind. */
+/** The changes of a plan, a line each; those to check come first. Up to 20 are all shown, else ten a kind. */
 export function planLines(changes: readonly PlannedChange[]): string[] {
   const apps = new Set(changes.map(({ app_code }) => app_code));
   const kinds = Object.keys(marks).map((kind) => changes.filter((change) => change.kind === kind));

@@ -116,7 +116,7 @@ export interface FormatRow {
   readonly general?: true;
   /** The format prints whole values: -q, and commands that print one text, do not change it. */
   readonly whole?: true;
-  /** The format is read by people: with -q it omits rows that are not worth a look. */
+  /** The format is read by people: with -q it omits rows that need no attention. */
   readonly forPeople?: true;
   /** The format shows the changes of a dry run, and nothing else. */
   readonly ofPlan?: true;

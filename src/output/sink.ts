@@ -25,7 +25,7 @@ export const readerGone = new Error('nobody reads the output any longer');
 
 /**
  * A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. For a
- * command that writes it discards rows once the reader is gone, so that the command can finish.
+ * command that writes it discards rows once the reader is gone, and the command can finish.
  */
 export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = {}): Sink {
   let ended: Error | undefined;

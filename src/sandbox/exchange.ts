@@ -27,7 +27,7 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   const { kind, argument } = fault;
   const instead = faultAnswer(fault, exchange);
   if (kind === 'delay-commit' || kind === 'delay-commit-504' || kind === 'goes-on') {
-    // The client is turned away at once; a sandbox that closes still processes the request, so that nothing is lost.
+    // The client is turned away at once; a sandbox that closes still processes the request: nothing is lost.
     const status = instead ? send(exchange, instead) : drop(exchange);
     await pause(exchange, Number(argument));
     await exchange.carryOut();

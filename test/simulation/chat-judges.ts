@@ -461,7 +461,7 @@ function unasked(run: Process, ended: ChatEnded): number[] {
   const isEnded = [129, 130, 143].includes(run.exit ?? 0);
   const isCut = isEnded || /"http":|the deadline of/.test(run.stderr);
   if (run.exit === 0) return [];
-  // A signal in a search takes what it has found so far; a look follows one that ends.
+  // A signal in a search takes what it has found so far; after one that ends the topic is read.
   const lastLook = ended.server.steps.findLast((step) => step.client === run && 'pages' in step)?.at ?? 0;
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);

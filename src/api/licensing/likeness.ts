@@ -16,7 +16,7 @@ export function likenessOfApp(license: License, app_code: number | undefined): '
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-/** Tells whether a server may have stored the requested name as `name`: respelled, cut, or without its domain. */
+/** True if a server may have stored the requested name as `name`: respelled, cut, or without its domain. */
 export function isStoredFor(name: string, asked: string): boolean {
   const stored = foldName(name);
   const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);

@@ -159,7 +159,7 @@ function isPrivate({ uid, mode }: Stats): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-/** Replaces the file at once, so that a run never reads half of it, and removes the files of other builds. */
+/** Replaces the file at once, since a run must never read half of it, and removes the files of other builds. */
 function writeCache(folder: string, name: string, data: Buffer): void {
   for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
   if (!isPrivateFolder(folder)) return;

@@ -226,5 +226,5 @@ export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn 
   if (found.length > maxListed) warn(`and ${found.length - maxListed} more users of former names`);
 }
 
-/** How many users or warnings a message lists, so that a faulty sheet does not fill the screen. */
+/** How many users or warnings a message lists: a faulty sheet must not fill the screen. */
 const maxListed = 20;

@@ -46,7 +46,7 @@ export async function readUsers(
   return readSheet(file, how, { fields, ...rules, completion }, context, keep_columns ? beside : undefined);
 }
 
-/** Reads a roster, in which each row has a size, or gets that of the run. @throws as `readUsers` */
+/** Reads a roster, in which each row has a size, or gets the run's. @throws as `readUsers` */
 export async function readLicenseRoster(file: string, values: UserValues, context: Accounts & RosterParts) {
   const own = values.size_allowance === undefined ? { fields: rosterFields } : { alone: 'remote_user' };
   const beside = [...licenseColumns, 'status', 'license', 'error', 'change', 'size_allowance_before'];

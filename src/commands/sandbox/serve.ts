@@ -16,7 +16,7 @@ const settersOf = {
   cmd: (name: string, value: string | number) => `set "${name}=${value}"`,
 } as const;
 
-/** The lines are under a symbol, so that -o json does not print them as a field. */
+/** The lines are under a symbol, so -o json does not print them as a field. */
 const lines = Symbol('lines');
 
 export default command({

@@ -101,7 +101,7 @@ async function holdIn(line: string, where: string, context: HoldParts): Promise<
 
 type HoldRow = Values<typeof rowFields>;
 
-/** The ids of a row; first_id and last_id stand for themselves, since messages between them may be of other topics. */
+/** The ids of a row; first_id and last_id are no range, since messages between them may be of other topics. */
 function idsOf({ ids = [], first_id, last_id }: HoldRow): readonly number[] {
   const listed: readonly unknown[] = Array.isArray(ids) ? ids : [ids];
   const all = [...listed, first_id, last_id].filter((id) => id !== undefined && id !== null);

@@ -178,7 +178,7 @@ export class CreationRequests {
       if (!seen.seen) return seen;
       const settled = { ...seen, seen: { ...seen.seen, isSettled: true } };
       const isRepeated = nextStep(settled, rules).do === 'create';
-      // A POST that is not repeated stays in the record, so that later runs count it against `--retries`.
+      // A POST that is not repeated stays in the record: later runs count it against `--retries`.
       places.pending.end(lost.id, isRepeated ? { is: 'not processed' } : { is: 'no answer', n: 0 });
       return settled;
     } catch (cause) {

@@ -52,7 +52,7 @@ interface Pending extends Unanswered {
 const quietAfter: Milliseconds = 60_000;
 const sayEach: Milliseconds = 10_000;
 const shortestPause: Milliseconds = 100;
-/** The longest sleep between lookups, so that a write which ends meanwhile is soon looked for. */
+/** The longest sleep between lookups: a write that ends meanwhile is soon looked for. */
 const longestSleep: Milliseconds = 250;
 
 export class PendingWrites {
@@ -93,7 +93,7 @@ export class PendingWrites {
     recording.catch(() => undefined);
   }
 
-  /** Waits while the run has to be quiet, so that writes that ran out of time can be settled. */
+  /** Waits while the run has to be quiet to settle writes that ran out of time. */
   async ready(): Promise<void> {
     const first = Math.min(...[...this.#all].filter(isLate).map(({ ended }) => ended));
     if (this.#world.elapsed() - first < quietAfter || first === Infinity) return;

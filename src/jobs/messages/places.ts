@@ -67,7 +67,7 @@ export function untrusted(message: string): Failure {
   });
 }
 
-/** The test for messages in the place of their query; `with` moves that place, so that every message passes. */
+/** The test for messages in the place of their query; `with` moves that place, so every message passes. */
 function placeTest({ narrow = [], allow_empty_topic_name }: MessageQuery): (message: RawMessage) => boolean {
   if (narrow.some((term) => partsOf(term)[0] === 'with')) return () => true;
   const isOfChannel = (message: RawMessage, channel: number | string): boolean => {

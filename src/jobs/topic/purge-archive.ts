@@ -1,4 +1,4 @@
-// The archive of a purge, in a folder of its own. What a look showed is archived and read back before a call deletes
+// The archive of a purge, in a folder of its own. What was read is archived and read back before a call deletes
 // it. By its purge.ndjson the same command continues an interrupted purge.
 import { resolve } from 'node:path';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';

@@ -100,7 +100,7 @@ export function refuseMore({ label }: TopicSurvey, counts: StateCounts, most: nu
   throw new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 
-/** The failure of a purge without progress. `failed`: that of the last call, if it failed. */
+/** The failure of a purge without progress. `failed`: the last call's, if it failed. */
 export function stuck({ ids, label }: TopicSurvey, left: number, failed: Failure | undefined): Failure {
   const what = `the server makes no progress; ${left} of ${Math.max(left, ids.length)} messages are left in '${label}'`;
   const details = { hint: 'Run the same command again later: it continues.' };

@@ -28,7 +28,7 @@ interface LastCall {
   readonly unproven: ReadonlySet<number>;
   /** How many messages were left before the call of a killed run, which has no end. */
   readonly leftBeforeKilled: number | undefined;
-  /** Calls of this run in a row that removed no original message; this one counts once a look followed it. */
+  /** Calls of this run in a row that removed no original message; this one counts once the topic was read after it. */
   readonly withoutProgress: number;
 }
 
@@ -161,7 +161,7 @@ function withStates(
   return next;
 }
 
-/** Decides the step after a look; `isLimited`: the plan hides messages, and nobody sees how many are left. */
+/** Decides the step after a read; `isLimited`: the plan hides messages, and nobody sees how many are left. */
 export function nextStep(
   state: PurgeState,
   { isLimited }: { readonly isLimited: boolean },
@@ -181,7 +181,7 @@ const mostRounds = 2;
 const mostHiddenRounds = 50;
 
 /**
- * The step to record for a look that read these ids, ascending: all of the topic, or those of at least `from`. The
+ * The step to record after a read of these ids, ascending: all of the topic, or those of at least `from`. The
  * first look of a run names all messages, since no survey is recorded.
  */
 export function lookStep(state: PurgeState, time: string, from: number | null, ids: readonly number[]): LookStep {

@@ -186,7 +186,7 @@ export class TopicPurge {
     return { ids, last_timestamp, unkept, pages: pages.length, freshUntil, step, before };
   }
 
-  /** Records a look that no call follows, without new messages, which are no part of the purge. */
+  /** Records the last read, which no call follows, without new messages, which are no part of the purge. */
   async #recordLast(look: TopicLook | Promise<TopicLook>): Promise<void> {
     const { step } = await look;
     await this.archive?.record({ ...step, there: [] });

@@ -38,7 +38,7 @@ export async function* pool<I, T>(
     begin();
     while (running > 0 || finished.length > 0) {
       if (finished.length === 0) await oneEnded();
-      // One result at a time, so that more work begins after each.
+      // One result at a time: more work begins after each.
       yield* finished.splice(0, 1);
       begin();
     }

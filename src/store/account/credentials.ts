@@ -20,7 +20,7 @@ import { refuseExposed } from '../../schema/url.ts';
 import { defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
 import { headersOfEnvironment, keyFrom, readKeyFile, type Headers, type Secrets } from './secrets.ts';
 
-/** The secrets of a credential; `profile` is undefined for that of the environment. */
+/** The secrets of a credential; `profile` is undefined for one from the environment. */
 export type Holder = Secrets & { readonly profile: string | undefined };
 
 export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
@@ -158,7 +158,7 @@ export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCre
   return { ...fields, profile: name, ...secrets };
 }
 
-/** The stored app in use, else that of the row. Options go before the environment. */
+/** The stored app in use, else the row's. Options go before the environment. */
 async function chosenApp(
   profiles: StoredProfiles,
   { profile, typed, app_code }: LicensingChoice,

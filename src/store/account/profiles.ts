@@ -131,7 +131,7 @@ function storedProfile(name: string, value: unknown, system: System): Profile {
 async function saveSecrets(files: Files, profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
-  // The key is stored with its origin, so that a changed URL cannot send it elsewhere.
+  // The key is stored with its origin: a changed URL cannot send it elsewhere.
   const entry = {
     origin: originOf(urlOf(profile)),
     ...(key && { api_key: key.reveal() }),

@@ -34,7 +34,7 @@ export function differenceOf(
   return bytes.length > seal.bytes ? 'longer' : undefined;
 }
 
-/** Seals lists up to their last line; a changed one keeps its old seal, so that the change is found. @throws Failure */
+/** Seals lists up to their last line; a changed one keeps its old seal, which shows the change. @throws Failure */
 export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
   const lists: Record<string, ListSeal> = {};
   for (const name of listNames) {
