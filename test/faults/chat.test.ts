@@ -1,5 +1,5 @@
 import type { Sandbox } from '../helpers/sandbox.ts';
-import { repeatable, chatOnce, helpful, optionalFirst, topicPost, viewRename } from './expected.ts';
+import { repeatable, chatOnce, helpful, optionalFirst, pages, topicPost, viewRename } from './expected.ts';
 import { testFaults, type Row } from './matrix.ts';
 
 type State = Sandbox['state'];
@@ -24,8 +24,8 @@ const rename = {
 };
 
 const cases: readonly Row[] = [
-  { line: 'messages fetch', target: 'GET *', expected: repeatable },
-  { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: repeatable },
+  { line: 'messages fetch', target: 'GET *', expected: pages },
+  { line: 'messages fetch --channel firmware --all', target: 'GET *', expected: pages },
   { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: repeatable },
   { ...color, target: 'GET *', expected: helpful },
   { ...color, target: 'PATCH *', expected: repeatable },

@@ -38,6 +38,12 @@ export const repeatable: Expected = {
   },
 };
 
+/** Pages of messages: after one that is too large, a smaller one is fetched. */
+export const pages: Expected = {
+  once: { ...repeatable.once, 0: `${limits} ${lost} ${large} ${harmless}`, 7: `429-long ${broke} ${unreadable}` },
+  always: repeatable.always,
+};
+
 /** PUT and PATCH of a license are settled by a read; a response that does not show the change is read back. */
 export const licenseEdit: Expected = {
   once: {
@@ -63,36 +69,24 @@ export const licensePost: Expected = {
   },
 };
 
+const sentOnce = { 6: `${elsewhere} error-in-200`, 9: `${lost} ${large} ${broke} ${unreadable}` };
+
 /** E-mail and password: sent once; whatever leaves open what happened is 9. */
 export const chatOnce: Expected = {
-  once: {
-    0: `${limits} ${harmless}`,
-    6: `${elsewhere} error-in-200`,
-    7: '429-long',
-    9: `${lost} ${large} ${broke} ${unreadable}`,
-  },
-  always: {
-    0: harmless,
-    6: `${elsewhere} error-in-200`,
-    7: `${limits} 429-long`,
-    9: `${lost} ${large} ${broke} ${unreadable}`,
-  },
+  once: { ...sentOnce, 0: `${limits} ${harmless}`, 7: '429-long' },
+  always: { ...sentOnce, 0: harmless, 7: `${limits} 429-long` },
 };
 
-/** A rename is settled by the list of views; after a 500 it is not sent again. */
+const renamed = {
+  0: `${carriedOut} 500-after ${harmless} empty json-garbage`,
+  6: `${elsewhere} error-in-200`,
+  9: `${undone} ${large} ${late} 500 html`,
+};
+
+/** A rename is sent once: the list of views settles it, and one that it does not show stays open. */
 export const viewRename: Expected = {
-  once: {
-    0: `${limits} ${lost} ${large} 500-after ${harmless} ${unreadable}`,
-    6: `${elsewhere} error-in-200`,
-    7: '429-long',
-    9: '500',
-  },
-  always: {
-    0: `${carriedOut} 500-after ${harmless} empty json-garbage`,
-    6: `${elsewhere} error-in-200`,
-    7: `${limits} 429-long`,
-    9: `${undone} ${large} ${late} 500 html`,
-  },
+  once: { ...renamed, 0: `${limits} ${renamed[0]}`, 7: '429-long' },
+  always: { ...renamed, 7: `${limits} 429-long` },
 };
 
 /**
