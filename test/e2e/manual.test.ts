@@ -37,14 +37,16 @@ const scripts = new Map(
   ),
 );
 
-/** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
+/** What is typed on a terminal, where test/commands/settings/set.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
 for (const [script, place] of sampleOf(Math.ceil(scripts.size / 10), [...scripts])) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
   test(place, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     if (interactive.includes(script)) {
-      expect(readFileSync('test/e2e/passwords.test.ts', 'utf8')).toContain('settings set old_password new_password');
+      expect(readFileSync('test/commands/settings/set.test.ts', 'utf8')).toContain(
+        'settings set old_password new_password',
+      );
       return;
     }
     if (needsLedger) await prepareLedger(script);
