@@ -1,8 +1,8 @@
 // node scripts/mutate.js [--count 50] [--seed 1] [--room store]: changes the program at seeded places, one at a time,
-// and runs the tests that reach the place, nearest first: prints what no test sees. `node scripts/mutate.js --count 10
-// --seed 7 --room store`; a room may be a file, and `--tests test/store` runs only some of the tests. It writes into
-// src while it runs, so run it in a copy of the repository.
-import { spawn } from 'node:child_process';
+// and runs the tests that reach the place, nearest first, then those of the built program: prints what no test sees.
+// `node scripts/mutate.js --count 10 --seed 7 --room store`; a room may be a file, and `--tests test/store` runs only
+// some of the tests. It writes into src and dist while it runs, so run it in a copy of the repository.
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { showUsage } from './usage.js';
 
 /** @typedef {import('./mutate/mutants.js').Mutant} Mutant */
+/** @typedef {'source' | 'program'} Project */
 
 showUsage(import.meta.filename);
 // This import loads the compiler, which --help does without.
@@ -25,6 +26,8 @@ const { values } = parseArgs({
 const limitMs = 600_000;
 /** Tests that compare the text of the program, where every mutant is another one. */
 const ofTexts = 'there is one place of each rule';
+/** Tests that run the program that was built. */
+const ofProgram = 'test/e2e';
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-mutate-'));
 /** The process group of the tests that run. @type {number | undefined} */
 let running;
@@ -87,7 +90,7 @@ async function testsReaching(sample) {
     const inFile = numbered.filter(({ mutant }) => mutant.file === file);
     change(file, (text) => probed(text, inFile));
   }
-  await runTests([values.tests], { CHATELAINE_MUTATE_NOTES: notes });
+  await runTests([values.tests], { env: { CHATELAINE_MUTATE_NOTES: notes } });
   restore();
   /** @type {Map<number, string[]>} */
   const found = new Map();
@@ -109,31 +112,51 @@ async function witnessOf(mutant, tests) {
   const near = tests.filter((test) => test.startsWith(nearest));
   const far = tests.filter((test) => !near.includes(test));
   for (const files of [near, far].filter((each) => each.length > 0)) {
-    change(mutant.file, (text) => mutated(text, mutant));
-    const result = await runTests(files);
-    restore();
-    if (result === 'passed') continue;
-    const failed = result === 'timed out' ? files : result;
-    const again = await runTests(failed, {}, result === 'timed out' ? limitMs / 3 : limitMs);
-    if (again === 'passed') return result === 'timed out' ? 'a time-out' : failed.join(', ');
-    console.log(`not counted: ${failed.join(', ')} fails without the mutant too`);
+    const witness = await witnessAmong(files, 'source', mutant);
+    if (witness !== undefined) return witness;
   }
+  if (values.tests !== 'test' && !values.tests.startsWith(ofProgram)) return undefined;
+  return witnessAmong([values.tests === 'test' ? ofProgram : values.tests], 'program', mutant);
+}
+
+/**
+ * The file among those that fails with the mutant.
+ * @param {readonly string[]} files
+ * @param {Project} project
+ * @param {Mutant} mutant
+ */
+async function witnessAmong(files, project, mutant) {
+  change(mutant.file, (text) => mutated(text, mutant));
+  const isBuilt = project === 'source' || build();
+  const result = isBuilt ? await runTests(files, { project }) : ['the build'];
+  restore();
+  if (project === 'program' && !build()) throw new Error('the unchanged program cannot be built');
+  if (result === 'passed') return undefined;
+  const failed = result === 'timed out' ? files : result;
+  const limit = result === 'timed out' ? limitMs / 3 : limitMs;
+  const again = isBuilt ? await runTests(failed, { project, limit }) : 'passed';
+  if (again === 'passed') return result === 'timed out' ? 'a time-out' : failed.join(', ');
+  console.log(`not counted: ${failed.join(', ')} fails without the mutant too`);
   return undefined;
+}
+
+/** Builds the program that the tests of test/e2e run; false if that fails. */
+function build() {
+  return spawnSync('npm', ['run', '-s', 'build'], { stdio: 'ignore' }).status === 0;
 }
 
 /**
  * Runs test files until one fails; returns those that failed. Not synchronous: a signal must reach this process while
  * tests run. They are a process group of their own, so that what hangs ends with its workers.
  * @param {readonly string[]} files
- * @param {Record<string, string>} env
- * @param {number} limit milliseconds
+ * @param {{ project?: Project, env?: Record<string, string>, limit?: number }} how `limit` in milliseconds
  * @returns {Promise<'passed' | 'timed out' | string[]>}
  */
-async function runTests(files, env = {}, limit = limitMs) {
+async function runTests(files, { project = 'source', env = {}, limit = limitMs }) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
   const isProbing = 'CHATELAINE_MUTATE_NOTES' in env;
-  const options = ['--project', 'source', '--reporter=json', `--outputFile=${report}`, `--bail=${isProbing ? 0 : 1}`];
+  const options = ['--project', project, '--reporter=json', `--outputFile=${report}`, `--bail=${isProbing ? 0 : 1}`];
   options.push(`--testNamePattern=^(?!.*${ofTexts})`);
   // What a module evaluates once in a process reaches each file that imports it.
   if (isProbing) options.push('--isolate');
