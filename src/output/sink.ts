@@ -34,9 +34,9 @@ export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = 
       try {
         if (!ended) await sink.write(piece);
       } catch (error) {
-        // A Failure ends the command, such as Ctrl-C; it is not an error of the sink.
+        // Ctrl-C is not an error of the sink; a deadline at a reader that has stopped to read is one.
         const isClosedPipe = error instanceof Error && 'code' in error && error.code === 'EPIPE';
-        ended = error instanceof Failure ? error : isClosedPipe ? readerGone : unwritten(error);
+        ended = error instanceof Failure && error.isInterruption ? error : isClosedPipe ? readerGone : unwritten(error);
       }
       if (ended && !(isWrite && ended === readerGone)) throw ended;
     },

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { isWhole } from '../helpers/extent.ts';
+import { Failure } from '../../src/core/failure.ts';
 import { generalFormats } from '../../src/output/formats.ts';
 import type { Sink } from '../../src/output/sink.ts';
 import { writeResult } from '../../src/output/write.ts';
@@ -103,12 +104,14 @@ describe('when nobody reads any longer', () => {
   });
 });
 
-test('a full disk is a failure that says so', async () => {
-  const full = closing(0, Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+test.each([
+  [new Error('ENOSPC: no space left on device, write'), 'no space left on device'],
+  [new Failure('unavailable', 'the deadline of 1s was reached'), 'the deadline of 1s was reached'],
+])('a sink that fails is a failure that says so: %s', async (error, reason) => {
   const { rows, wasEnded } = endless();
-  await expect(writeResult({ many: rows }, look('ndjson'), full)).rejects.toMatchObject({
+  await expect(writeResult({ many: rows }, look('ndjson'), closing(0, error))).rejects.toMatchObject({
     kind: 'incomplete',
-    message: 'the result could not be written: no space left on device',
+    message: `the result could not be written: ${reason}`,
     details: { hint: expect.stringMatching(/^Only the output is missing/) as string },
     retryable: false,
   });
