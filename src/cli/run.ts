@@ -164,7 +164,7 @@ async function printDry(
     const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
     const printed = isRecord ? { ...plan, sentence: undefined } : plan;
     await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
-  } else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
+  } else if (error === undefined) await print(value);
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }
 
