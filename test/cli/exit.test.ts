@@ -78,15 +78,6 @@ const table: readonly Row[] = [
     code: 'not_found',
   },
   {
-    what: 'never activated',
-    line: 'first-activation 0013439a017f',
-    plan: (to) =>
-      to.expect('GET /v1/first-activation/?mac_address=00%3A13%3A43%3A9A%3A01%3A7F&app_code=7').reply(200, 'null'),
-    exit: 5,
-    code: 'not_found',
-    prints: [{ mac_address: '00:13:43:9A:01:7F', status: 'never-activated' }],
-  },
-  {
     what: 'a snippet that is gone, as the specification has it',
     line: 'snippet rm 2',
     plan: (to) =>
@@ -96,16 +87,6 @@ const table: readonly Row[] = [
   },
   {
     what: 'a view that is not there',
-    line: 'view pin narrow/a',
-    plan: (to) => {
-      to.expect(pinOther).reply(404, example('nav-404-code').response.body);
-      to.expect('GET /api/v1/navigation_views').reply(404, '<h1>no</h1>');
-    },
-    exit: 5,
-    code: 'not_found',
-  },
-  {
-    what: 'a view that is not there, as the specification has it',
     line: 'view pin narrow/a',
     plan: (to) => {
       to.expect(pinOther).reply(400, { result: 'error', code: 'NOT_FOUND', msg: 'Navigation view does not exist' });

@@ -157,6 +157,20 @@ test('a list of many quick pages says how many have come, each ten seconds of wa
   expect(said).toEqual([line(3), '', line(5), '', line(3)]);
 });
 
+test('--verbose shows each wait, and how each request ended', async () => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(429, '', { 'retry-after': '3' });
+  service.expect('GET /v1/license/').fail('ECONNRESET');
+  service.expect('GET /v1/license/').reply(200, []);
+  const { stderr } = await run(service, 'license list --verbose -o csv');
+  const get = 'GET https://licenses.test/v1/license/:';
+  expect(stderr.replace(/[\d.]+m?s\b/g, 'T').split('\n')).toEqual([
+    ...[`${get} 429 in T`, 'the server asks to wait 4 s (429)', 'waiting T: the server asks to wait (429)'],
+    `${get} the connection to licenses.test broke before the response was complete (ECONNRESET)`,
+    ...['waiting T: retry 1 of 5', `${get} 200 in T`, 'no licenses match', ''],
+  ]);
+});
+
 interface Job {
   readonly isTTY: boolean;
   readonly total: number;

@@ -111,4 +111,5 @@ test.each<[Parameters<Running['chat']>, status: number, body: unknown, api?: 'li
 ])('%j is %i', async (call, status, body, api) => {
   const answer = await (await started())[api ?? 'chat'](...call);
   expect(answer).toMatchObject({ status, body });
+  expect('content-length' in answer.headers).toBe(status !== 204);
 });

@@ -36,8 +36,8 @@ test('the seed alone decides which requests are hit', () => {
     return kinds(Array.from({ length: 2000 }, (_, index) => faults.draw('GET', `/${index}`)));
   };
 
-  expect(draw(42)).toEqual(draw(42));
-  expect(draw(42)).not.toEqual(draw(43));
+  const begin = draw(42).map(([sign]) => sign);
+  expect(begin.slice(0, 40).join('')).toBe('----5-c---c---5---5--5-5c55--55-----55--');
   const share = (kind: string) => draw(42).filter((drawn) => drawn === kind).length / 2000;
   expect(share('502')).toBeCloseTo(0.2, 1);
   expect(share('cut')).toBeCloseTo(0.1, 1);

@@ -179,16 +179,24 @@ test.each([
 });
 
 test('pages link to one another, and keep the rest of the query', async () => {
-  const { licensing, sandbox } = await started({ ownShape: { list_shape: 'next', page_size: 4 } });
+  const { licensing, sandbox } = await started({ ownShape: { list_shape: 'next', page_size: 3 } });
   const list = `${sandbox.licensing.base_url}/v1/license/?app_code=4711`;
+  const page = (query: object) => licensing('GET', '/license/', { query: { app_code: '4711', ...query } });
 
-  const first = (await licensing('GET', '/license/', { query: { app_code: '4711' } })).body;
-  const second = (await licensing('GET', '/license/', { query: { app_code: '4711', page: '2' } })).body;
+  const first = (await page({})).body;
+  const second = (await page({ page: '2' })).body;
 
   expect(first).toMatchObject({ count: 6, next: `${list}&page=2`, previous: null });
   expect(second).toMatchObject({ count: 6, next: null, previous: `${list}&page=1` });
   expect([...codes((first as Page).results), ...codes((second as Page).results)]).toHaveLength(6);
-  expect((await licensing('GET', '/license/', { query: { page: '3' } })).status).toBe(404);
+  expect((await page({ page: '3' })).status).toBe(404);
+  expect(await page({ limit: '2' })).toMatchObject({
+    ...{ status: 200, body: { next: `${list}&limit=2&offset=2`, previous: null } },
+  });
+  expect((await page({ limit: '2', offset: '1' })).body).toMatchObject({
+    ...{ next: `${list}&limit=2&offset=3`, previous: `${list}&limit=2&offset=0` },
+  });
+  expect((await page({ remote_user: 'nobody' })).body).toMatchObject({ count: 0, results: [] });
 });
 
 interface Page {

@@ -72,13 +72,22 @@ test.each([
   ['mentions of oneself', [term('mentions', 8)], 1],
   ['unknown keys', [{ ...term('topic', 'lunch'), colour: 'red' }], 8],
   ['a private channel of the administrator', [term('channel', 'leads')], 2],
-  ['two channels', [term('channel', 1), term('channel', 2)], 0],
-  ['a channel without access', [term('channel', 'clinic-pilot')], 0],
 ])('%s', async (_name, narrow, count) => {
   const { status, found } = await search(narrow);
 
   expect({ status, count: found.messages.length }).toEqual({ status: 200, count });
 });
+
+test.each([
+  [459, [term('channel', 'clinic-pilot')], 0],
+  [460, [term('channel', 'clinic-pilot')], 10_000_000_000_000_000],
+  [460, [term('channel', 1), term('channel', 2)], 10_000_000_000_000_000],
+])(
+  'level %i: nothing is found where one may not read, or in two channels: %j',
+  async (featureLevel, narrow, anchor) => {
+    expect((await search(narrow, { featureLevel })).body).toMatchObject({ messages: [], anchor, found_newest: true });
+  },
+);
 
 const is = (value: string) => [term('is', value)];
 
@@ -166,6 +175,7 @@ test.each([
   ['release-bot', 489, [], 0],
   ['release-bot', 489, [term('channel', 'releases')], 6],
   ['release-bot', 489, [term('channel', 'general'), ...is('resolved')], 6],
+  ['mara', 0, is('private'), 6],
   ['release-bot', 489, [term('streams', 'public')], 440],
   ['release-bot', 489, [term('channels', 'public', true)], 0],
   ['release-bot', 459, [term('channels', 'web-public')], 0],

@@ -4,46 +4,26 @@ import { started } from './start.ts';
 /** What a real server of level 442 answered to these requests, and one of 372 where that differs. */
 const success = '';
 
-test.each([
-  ['full_name', '', 442, 'Name must not be empty!'],
-  ['full_name', '  ', 442, 'Name must not be empty!'],
-  ['full_name', 'M', 442, success],
-  ['full_name', 'M', 372, 'Name too short!'],
-  ['emojiset', 'google-blob', 442, 'Invalid emojiset: Value error, Not in the list of possible values'],
-  ['emojiset', 'google-blob', 372, success],
-  ['resolved_topic_notice_auto_read_policy', 'x', 442, 'Invalid resolved_topic_notice_auto_read_policy'],
-  ['web_inbox_show_channel_folders', 'true', 442, success],
-])('settings: %s=%j at level %i: %j', async (name, text, featureLevel, msg) => {
-  const { chat } = await started({ featureLevel });
+test('a policy is one of those that the server knows', async () => {
+  const { chat } = await started({ featureLevel: 442 });
+  const form = { resolved_topic_notice_auto_read_policy: 'x' };
+  const msg = 'Invalid resolved_topic_notice_auto_read_policy';
 
-  const { body } = await chat('PATCH', '/settings', { as: 'tomas', form: { [name]: text } });
+  const { body } = await chat('PATCH', '/settings', { as: 'tomas', form });
 
-  expect(body).toEqual(msg === '' ? { result: 'success', msg } : { result: 'error', code: 'BAD_REQUEST', msg });
+  expect(body).toEqual({ result: 'error', code: 'BAD_REQUEST', msg });
 });
 
 test.each([
   [{ operator: 'channel', operand: true }, 442, 'Invalid narrow operator: unknown channel True'],
   [{ operator: 'channel', operand: true }, 372, success],
-  [{ operator: 'id', operand: true }, 442, 'Invalid narrow operator: Invalid message ID'],
-  [{ operator: 'dm', operand: ['x'] }, 442, 'operand[0] is not an integer'],
   [{ operator: 'dm', operand: [9, 1.5] }, 442, 'operand[1] is not an integer'],
   [{ operator: 'dm', operand: [[1]] }, 442, 'operand[0] is not an integer'],
-  [{ operator: 'dm', operand: ['x'] }, 372, 'operand is not a string or an integer list'],
 ])('narrow %j at level %i: %j', async (term, featureLevel, msg) => {
   const { chat } = await started({ featureLevel });
   const query = { anchor: 'newest', num_before: '1', num_after: '0', narrow: JSON.stringify([term]) };
 
   expect((await chat('GET', '/messages', { query })).body).toMatchObject({ msg });
-});
-
-test('a view may have a name of 101 characters', async () => {
-  const { chat } = await started({ featureLevel: 442 });
-  const name = 'x'.repeat(101);
-
-  expect((await chat('PATCH', '/navigation_views/narrow/is/alerted', { form: { name } })).body).toEqual({
-    result: 'success',
-    msg: '',
-  });
 });
 
 test('a view is made once, a built-in one without a name, another one with one', async () => {

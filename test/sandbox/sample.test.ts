@@ -22,8 +22,8 @@ test('the data are those of the last release: people write scripts and slides wi
 
 test('what the API shows of them is that of the last release, to each kind of account', async () => {
   const { chat, licensing, sandbox } = await started();
-  const shown = async (call: typeof chat, path: string, as: string): Promise<string> => {
-    const { status, body } = await call('GET', path, { as });
+  const shown = async (call: typeof chat, path: string, as: string, method = 'GET'): Promise<string> => {
+    const { status, body } = await call(method, path, { as });
     const text = JSON.stringify([status, body]).replaceAll(sandbox.chat.site, 'SITE');
     return createHash('sha256').update(text).digest('hex').slice(0, 8);
   };
@@ -42,6 +42,7 @@ test('what the API shows of them is that of the last release, to each kind of ac
   }
   for (const path of ['/server_settings', '/navigation_views', '/saved_snippets'])
     sums[path] = await shown(chat, path, 'mara');
+  sums['/register'] = await shown(chat, '/register', 'mara', 'POST');
   sums['/license/'] = await shown(licensing, '/license/', 'mara');
 
   // Whoever changes an answer on purpose writes the new sum here.
@@ -55,6 +56,7 @@ test('what the API shows of them is that of the last release, to each kind of ac
     '/server_settings': '57c8086c',
     '/navigation_views': '219704f9',
     '/saved_snippets': '1b1aa90a',
+    '/register': 'c3580009',
     '/license/': '9d67341b',
   });
 });
