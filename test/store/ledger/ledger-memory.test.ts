@@ -16,12 +16,19 @@ import { systemIn } from '../system.ts';
 
 const orders = isWhole ? 200 : 4;
 const names = ['ada', 'Ada', 'ben', 'cyd'];
+const drawn = 'lock lock lock begin begin end known others release firsts die'.split(' ') as Deed[];
 const user = (remote_user: string) => ({ app_code: 7, remote_user });
 const asked: AskedWrite = { kind: 'creation', app_code: 7, settle: 3_600_000, unanswered: 0, isFirst: true };
+
+type Deed = 'lock' | 'begin' | 'end' | 'known' | 'others' | 'release' | 'firsts' | 'die';
 
 interface Connection {
   readonly ask: Ask;
   close(): Promise<void>;
+}
+
+interface Lock extends UserLock {
+  readonly folded: readonly string[];
 }
 
 /** Three runs do so many drawn things with four names, of which two are one; what each of them learns. */
@@ -29,7 +36,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
   const chance = chanceOf(seed);
   const clock = { ...realClock, sleep: () => Promise.resolve() };
   const host = { system: systemIn('/nowhere'), clock, alarm: realAlarm };
-  const runs: { store: LicenseWrites; connection: Connection; locks: Map<string, UserLock>; ids: string[] }[] = [];
+  const runs: { store: LicenseWrites; connection: Connection; locks: Map<string, Lock>; ids: string[] }[] = [];
   let born = 0;
   const begin = async () => {
     const connection = await connect();
@@ -41,7 +48,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     await place.open();
     const { signal } = new AbortController();
     const store = new LicenseWrites([place], { token, settle: 5000, ...host, signal, say: () => undefined });
-    return { store, connection, locks: new Map<string, UserLock>(), ids: [] };
+    return { store, connection, locks: new Map<string, Lock>(), ids: [] };
   };
   for (let number = 0; number < 3; number += 1) runs[number] = await begin();
   const learned: unknown[] = [];
@@ -52,8 +59,12 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
     const id = store.newId();
     const deeds = {
       async lock() {
-        const lock = await store.lockNow([user(name), user(chance.pick(names))]);
-        if (lock) locks.set(name, lock);
+        const wanted = [name, chance.pick(names)];
+        const folded = wanted.map((one) => one.toLowerCase());
+        // The lock of the computer keeps the workers of one run apart.
+        if ([...locks.values()].some((own) => own.folded.some((one) => folded.includes(one)))) return 'own';
+        const lock = await store.lockNow(wanted.map(user));
+        if (lock) locks.set(name, { ...lock, folded });
         else await turn();
         await store.load();
         return lock && 'taken';
@@ -105,19 +116,7 @@ async function playOrder(seed: number, connect: () => Promise<Connection>): Prom
         return 'died';
       },
     };
-    const deed = chance.pick([
-      'lock',
-      'lock',
-      'lock',
-      'begin',
-      'begin',
-      'end',
-      'known',
-      'others',
-      'release',
-      'firsts',
-      'die',
-    ] as const);
+    const deed = chance.pick(drawn);
     learned.push([number, name, deed, await deeds[deed]()]);
   }
   for (const { connection } of runs) await connection.close();
