@@ -48,7 +48,7 @@ export class TopicPurges {
   /** A row for each topic. @throws Failure of one topic, or incomplete of some */
   async *run(mode: 'delete' | 'plan'): AsyncGenerator<PurgeRow> {
     const labelOf = ({ label }: TopicSurvey): string => label;
-    const partly = mode === 'plan' ? undefined : (survey: TopicSurvey) => this.#rowSoFar(survey);
+    const partly = (survey: TopicSurvey): PurgeRow => this.#rowSoFar(survey);
     try {
       yield* each(this.#surveys, labelOf, (survey) => this.#rowFor(survey, mode), partly);
     } catch (cause) {
