@@ -50,13 +50,6 @@ interface Row {
 const away = { CHATELAINE_API_KEY: undefined };
 
 const table: readonly Row[] = [
-  {
-    what: 'done',
-    line: 'license list',
-    plan: (to) => to.expect(licenses).reply(200, [{ license_code: 'K' }]),
-    exit: 0,
-    prints: [{ license_code: 'K' }],
-  },
   { what: 'usage', line: 'license list --limit 0', exit: 2, code: 'usage' },
   { what: 'half a unit', line: 'license list', options: { env: away }, exit: 3, code: 'config' },
   { what: 'no credential', line: 'license list', options: { bare: true }, exit: 3, code: 'config' },
@@ -127,13 +120,6 @@ const table: readonly Row[] = [
     what: 'a redirect of a write',
     line: 'view pin inbox',
     plan: (to) => to.expect(pin).reply(302, '', { location: 'https://elsewhere.test/' }),
-    exit: 6,
-    code: 'rejected',
-  },
-  {
-    what: 'a redirect of a read out of the origin',
-    line: 'license list',
-    plan: (to) => to.expect(licenses).reply(301, '', { location: 'https://elsewhere.test/v1/license/' }),
     exit: 6,
     code: 'rejected',
   },

@@ -382,7 +382,7 @@ describe('archive export', () => {
     });
 
     test('html says how many there are', async () => {
-      const { stdout } = await parts(`-o html --topic lunch --sender 10 --since 2026-01-01T00:00:00Z`);
+      const { stdout } = await parts(`-o html --topic lunch --sender 10 --since 2026-01-13T10:45:00Z`);
       const note = /\d+ messages from .*/.exec(stdout)?.[0].replace(/<.*|127.0.0.1:\d+/g, '');
       expect(note).toBe('2 messages from , as mara@harbour.example sees them.');
     });

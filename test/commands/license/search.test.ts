@@ -28,7 +28,7 @@ describe('license history', () => {
 
   test.each([
     ['--until 2026-03-02', ['2026-03-01']],
-    ['--since 2026-03-02 --until 2026-03-03', ['2026-03-02']],
+    ['--since 2026-03-02T12:00:00Z --until 2026-03-03', ['2026-03-02']],
     ["--match 'WARD-*'", ['2026-03-01', '2026-03-02', '2026-03-03']],
     ["--match '*-4' --match '*-3'", ['2026-03-01', '2026-03-02', '2026-03-03']],
     ["--match 'ward-3' --until 2026-03-02", ['2026-03-01']],
@@ -76,7 +76,15 @@ describe('license list', () => {
   });
 
   test('--since and --until are a span of their creation', async () => {
-    expect((await users('--since 2026-01-01 --until 2026-01-14T09:21:00Z')).users).toEqual(['clinic-north/ward-3']);
+    expect((await users('--since 2026-01-14T09:20:11Z --until 2026-01-14T09:21:00Z')).users).toEqual([
+      'clinic-north/ward-3',
+    ]);
+  });
+
+  test('an empty span is exit 2, and nothing is sent', async () => {
+    const service = fakeService();
+    expect((await runAt(service, 'license list --since 2026-03-03 --until 2026-03-03')).exitCode).toBe(2);
+    expect(service.seen).toEqual([]);
   });
 
   test('a part of a key that finds nothing names the star', async () => {

@@ -77,6 +77,7 @@ describe('topic list --all-channels', () => {
     'topic list',
     'topic list kitchen --all-channels',
     'topic list kitchen --not-channel attic',
+    'topic list kitchen --older-than soon',
     'topic delete --confirm 1',
     'topic delete --match x* --confirm 1',
   ])('%s is exit 2, and nothing is asked', async (line) => {
@@ -89,9 +90,13 @@ describe('topic list --all-channels', () => {
   test('a channel that fails: what came before it is shown, exit 8', async () => {
     const server = await open({ hides: ({ narrow = '', anchor }) => anchor === 'oldest' && narrow.includes('6') });
 
-    const { exitCode, stdout, error } = await server.run('topic list --all-channels -o json');
+    const { exitCode, stdout, error, lines } = await server.run('topic list --all-channels -o json');
 
     expect({ exitCode, rows: (JSON.parse(stdout) as unknown[]).length }).toEqual({ exitCode: 8, rows: 4 });
+    expect(lines.slice(0, -1)).toEqual([
+      '{"warning":"channel \'attic\': the server sent nothing more, but did not mark the list as complete"}',
+      '{"warning":"channel \'empty\': the chat server refused the request: Invalid narrow operator: unknown channel 7"}',
+    ]);
     expect(error?.message).toContain('the topics of 1 of 3 channels are not listed');
   });
 });

@@ -65,6 +65,9 @@ test.each([
   ['<ol type="i" start="5000000"><li>a</li></ol>', ' 5000000. a'],
   ['<ol type="A" start="-5"><li>a</li></ol>', ' -5. a'],
   ['<ol start="constructor"><li>a</li></ol>', ' 1. a'],
+  ['a<pre><code>x  y\n z\n</code></pre>b', 'a\n    x  y\n     z\nb'],
+  ['<span class="katex"><math><mi>x</mi><annotation>x^2 </annotation></math>x</span>', '$x^2$'],
+  ['<span class="katex">x</span>', '$x$'],
   ['a<script>b</script><style>c</style><iframe>d</iframe><noscript>e</noscript><svg><text>f</text></svg>', 'a'],
 ])('a message ends no command: %s', (html, text) => {
   expect(read(html)).toBe(text);

@@ -108,11 +108,15 @@ test('removing forgets the key and leaves no other default', async () => {
   expect(await profiles.find('app')).toBeUndefined();
   const credentials = { version: 1, keys: { second: { origin: 'https://a.example', api_key: 'second-key' } } };
   expect(jsonIn(host, 'credentials.json')).toEqual(credentials);
+  await profiles.save({ ...app, name: 'second' }, key);
+  expect(await profiles.defaults()).toEqual({ licensing: 'second' });
   // A key that is gone already leaves no file behind.
   rmSync(fileIn(host, 'credentials.json'));
   await profiles.remove(() => ['second']);
   expect(existsSync(fileIn(host, 'credentials.json'))).toBe(false);
-  await expect(profiles.save({ ...app, base_url: 'http://a.example' }, key)).rejects.toThrow('is not encrypted');
+  const exposed = { ...app, base_url: 'http://a.example' };
+  await expect(profiles.save(exposed, key)).rejects.toThrow('is not encrypted');
+  await expect(profiles.secretsOf(exposed)).rejects.toThrow('is not encrypted');
 });
 
 test('a key command is kept in place of a key, bound to its origin all the same', async () => {
@@ -251,14 +255,6 @@ test('no failure shows the key', async () => {
   const caught = await failureOf(() => profiles.save(app, key));
   expect(caught.kind).toBe('config');
   expect(JSON.stringify(caught)).not.toContain('canary');
-});
-
-test('a home that cannot be written is reported', async () => {
-  const { system, clock } = place();
-  writeFileSync(system.home, 'a file where the home should be');
-  const profiles = openProfiles(system, clock);
-  expect(await profiles.all()).toEqual([]);
-  expect((await failureOf(() => profiles.save(app, key))).kind).toBe('config');
 });
 
 describe('many processes', () => {
