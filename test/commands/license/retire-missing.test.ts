@@ -122,6 +122,7 @@ describe('nothing is sent', () => {
     const script = await apply(rows, '--dry-run -o json');
     expect(script.error?.message).toBe('6 of 10 licenses would be retired: more than half; nothing was changed');
     expect(held()).toEqual(before);
+    expect((await apply(users(5, 10), '--dry-run -o json')).exitCode).toBe(0);
     expect((await apply(rows, '--max-retire 6')).exitCode).toBe(0);
     expect(held().filter((text) => text.startsWith('left'))).toHaveLength(6);
   });

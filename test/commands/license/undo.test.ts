@@ -147,6 +147,10 @@ test('a license that a colleague changed since is named and left; the others are
     `1 of 2 failed (${user}):\n  the license of ${user} was not changed: no licenses of ${user} are as`,
   );
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
+  await run(`license retire ${code}`);
+  await run(`license create --remote-user ${user} --size-allowance 6`);
+  const replaced = await run(`license undo ${runOf(applied)} -y`, { home });
+  expect(replaced.stderr).toContain(`no licenses of ${user} are as`);
 });
 
 test('of several licenses of a user the one that was changed is put back, and an old size that the server refuses fails alone', async () => {
@@ -224,25 +228,25 @@ test('a run that nobody made, and one of another server, are refused', async () 
 });
 
 test('without RUN the last run that is no undo and is not undone is undone, and none when all are', async () => {
-  const sandbox = await openSandbox();
+  const { run, sandbox } = await openSandbox();
   const home = emptyHome();
-  const { run } = sandbox;
-  const sizes = () =>
-    ['physio-7731', 'physio-7740'].map(
-      (name) => sandbox.sandbox.state.licenses().find(({ remote_user }) => remote_user === name)?.size_allowance,
-    );
-  const before = sizes();
-  await run('license edit --match physio-7731 --size-allowance 9 -y', { home });
-  await run('license edit --match physio-7740 --size-allowance 9 -y', { home });
+  for (const size of [4, 4]) await run(`license create --remote-user twin --size-allowance ${size}`);
+  const twins = () => sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'twin');
+  const sizes = () => twins().map(({ size_allowance }) => size_allowance);
+  const [one = '', other = ''] = twins().map(({ license_code }) => license_code);
+  for (const change of [`${one} --size-allowance 9`, `${other} --size-allowance 9`, `${other} --size-allowance 8`])
+    await run(`license edit ${change} -y`, { home });
   const undo = () => run('license undo', { home, tty: true, stdin: 'y\n' });
 
+  expect(sizes()).toEqual([9, 8]);
   expect((await undo()).exitCode).toBe(0);
-  expect(sizes()).toEqual([9, before[1]]);
+  expect(sizes()).toEqual([9, 9]);
   expect((await undo()).exitCode).toBe(0);
-  expect(sizes()).toEqual(before);
+  expect(sizes()).toEqual([9, 4]);
+  expect((await undo()).exitCode).toBe(0);
+  expect(sizes()).toEqual([4, 4]);
   const none = await undo();
   expect([none.exitCode, none.stderr]).toEqual([5, expect.stringContaining('every run of this computer is undone')]);
-  expect(sizes()).toEqual(before);
 });
 
 test('a run of which a license was left is the last one again', async () => {
