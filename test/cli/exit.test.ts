@@ -99,16 +99,6 @@ const table: readonly Row[] = [
     code: 'rejected',
   },
   {
-    what: 'a view route that an old server lacks',
-    line: 'view pin inbox',
-    plan: (to) => {
-      to.expect(pin).reply(404, '<h1>Not Found</h1>');
-      level(to, 389);
-    },
-    exit: 6,
-    code: 'rejected',
-  },
-  {
     what: 'an ignored pin',
     line: 'view pin inbox',
     plan: (to) => to.expect(pin).reply(200, { ...done, ignored_parameters_unsupported: ['is_pinned'] }),

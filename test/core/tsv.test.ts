@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { namesInList } from '../../src/core/tsv.ts';
+import { namesInList, nameThatIsThere } from '../../src/core/tsv.ts';
 
 const namesOf = (lines: readonly string[], unclear: 'refuse' | 'keep' = 'refuse') =>
   namesInList(lines, ['topic', 'topic_name'], unclear);
@@ -31,4 +31,10 @@ describe('the names of a list', () => {
   test('are refused where the header is there twice, as in lists that were joined', () => {
     expect(() => namesOf(['topic', 'a', 'topic', 'b'])).toThrow("the list has the line 'topic' twice");
   });
+});
+
+test('a name means the one of its readings that is there', () => {
+  const meant = (...there: string[]) => nameThatIsThere('a\\\\b', (name) => there.includes(name));
+  expect([meant(), meant('a\\\\b'), meant('a\\b')]).toEqual(['a\\\\b', 'a\\\\b', 'a\\b']);
+  expect(() => meant('a\\\\b', 'a\\b')).toThrow('the list contains both');
 });
