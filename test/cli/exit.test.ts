@@ -89,16 +89,6 @@ const table: readonly Row[] = [
     code: 'not_found',
   },
   {
-    what: 'a route that an old server lacks',
-    line: 'snippet rm 2',
-    plan: (to) => {
-      to.expect(snippet).reply(404, '<h1>Not Found</h1>');
-      level(to, 296);
-    },
-    exit: 6,
-    code: 'rejected',
-  },
-  {
     what: 'an ignored pin',
     line: 'view pin inbox',
     plan: (to) => to.expect(pin).reply(200, { ...done, ignored_parameters_unsupported: ['is_pinned'] }),

@@ -119,6 +119,7 @@ describe('license edit --match', () => {
   test.each([
     ["--match 'nobody*' --size-allowance 4", 5, "no user matches 'nobody*'"],
     ["--match '*' --remote-user eva", 2, '--match only changes sizes'],
+    ["--match '*' --remote-user eva --size-allowance 4", 2, '--match only changes sizes'],
     ['--size-allowance 4', 2, 'give either CODE or --match GLOB'],
   ])('%s', async (words, exitCode, message) => {
     const { run } = await openSandbox();

@@ -49,6 +49,10 @@ test('what was renamed before the user got another license is a license of the n
   expect([first.exitCode, again.exitCode, allowed.exitCode]).toEqual([0, 6, 0]);
   expect(again.stderr).toContain('ada already has a license: nothing was changed');
   expect(users().filter((name) => name === 'ada' || name === 'physio-7731')).toEqual(['ada', 'ada']);
+  const stdin = 'remote_user,new_remote_user\nphysio-7740,ada\nclinic-north/ward-3,eva\n';
+  const many = 'license rename --from - --input-format csv -y';
+  expect([(await run(many, { stdin })).exitCode, users().includes('eva')]).toEqual([6, false]);
+  expect((await run(`${many} --allow-duplicate`, { stdin })).exitCode).toBe(0);
 });
 
 test('what was renamed stays renamed, whatever another application gives the user, or this one another', async () => {

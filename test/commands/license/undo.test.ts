@@ -78,6 +78,7 @@ test('an edit is undone, and the undoing too', async () => {
   expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: user, status: 'unchanged' }]);
   const redone = await run(`license undo ${runOf(undone)}`, { home, tty: true, stdin: 'y\n' });
   expect(redone.stderr).toContain(`put back  eva  resized 4 -> 6, renamed from ${user}`);
+  expect(redone.stderr).toContain('Put this license back?');
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"eva"');
 });
 

@@ -39,6 +39,11 @@ test.each([
   await expect(read('rows.ndjson', Buffer.from(text))).rejects.toThrow(message);
 });
 
+test.each(['["ada"]', '{"a":1}', 'true'])('a user that is %s is refused', async (value) => {
+  const text = `{"remote_user":${value},"size_allowance":4}\n`;
+  await expect(read('rows.ndjson', Buffer.from(text))).rejects.toThrow('remote_user: neither a text nor a number');
+});
+
 test('the same key in two objects, and as a value, is no repetition', async () => {
   const text = '[{"remote_user":"remote_user","size_allowance":4,"a":[{"b":1},{"b":2}],"b":"b"}]';
   expect((await read('rows.json', Buffer.from(text))).rows).toEqual([
