@@ -97,7 +97,6 @@ async function* pages(end: EndFlag, ...[chat, query, walk]: PageArguments): Asyn
     if (isUp && page.history_limited && (anchor === 'oldest' || anchor === '0')) {
       yield { ...page, messages: [] };
       anchor = '1';
-      inclusion = { include_anchor: true };
       continue;
     }
     const fresh = page.messages.filter(({ id }) => (isUp ? id > edge : id < edge));
