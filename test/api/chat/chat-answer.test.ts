@@ -27,9 +27,7 @@ test('a success is taken with the parameters that the server ignored', () => {
 
 test.each([
   [299, success, 'accepted'],
-  [300, success, 'rejected'],
   [302, success, 'rejected'],
-  [399, success, 'rejected'],
   [400, { result: 'error', msg: 'no' }, 'rejected'],
   [401, { result: 'error', msg: 'no', code: 'UNAUTHORIZED' }, 'auth'],
   [200, { result: 'error', msg: 'no' }, 'rejected'],
@@ -60,8 +58,19 @@ test.each([
   expect(refusal(answer(status, { result: 'error', ...words })).message).toBe(message);
 });
 
+test.each([
+  [400, 'the chat server refused the request (400): "a page"', undefined],
+  [404, 'the chat server refused the request (404): "a page"', 'Check the site URL of the profile.'],
+  [502, 'the chat server is not available (502): "a page"', 'Run the command again later.'],
+])('the message and the hint of a page with %d', (status, message, hint) => {
+  expect(() => accept(answer(status, 'a page'))).toThrow(
+    expect.objectContaining({ message, details: expect.objectContaining({ hint }) }),
+  );
+});
+
 test('of a call that must not be sent twice, a success that cannot be read leaves open what was done', () => {
   expect(kindOf(() => acceptOnce(answer(200, 'a page')))).toBe('unknown');
   expect(kindOf(() => acceptOnce(answer(500, 'a page')))).toBe('unavailable');
+  expect(kindOf(() => acceptOnce(answer(200, { result: 'error', msg: 'no' })))).toBe('rejected');
   expect(kindOf(() => acceptOnce(answer(200, success)))).toBe('accepted');
 });

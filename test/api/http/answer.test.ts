@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { Answer, bounded, isSuccess, serverWords } from '../../../src/api/http/answer.ts';
+import { Answer, bounded, isRedirect, isSuccess, serverWords } from '../../../src/api/http/answer.ts';
 
-test('a success has a status from 200 to 299', () => {
+test('a success has a status from 200 to 299, a redirect one from 300 to 399', () => {
   const answerOf = (status: number) => new Answer({ method: 'GET', url: 'https://a.test/', status }, {}, Buffer.of());
   expect([199, 200, 299, 300].map((status) => isSuccess(answerOf(status)))).toEqual([false, true, true, false]);
+  expect([299, 300, 399, 400].map((status) => isRedirect(answerOf(status)))).toEqual([false, true, true, false]);
 });
 
 test('words of a server are cut before the last whole word', () => {

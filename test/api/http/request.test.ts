@@ -54,7 +54,7 @@ test('slashes between segments stay, and each segment is encoded', () => {
   expect(path`/api/v1/navigation_views/${{ segments: ['narrow', 'topic', 'a?b', 'ü'] }}`.sent).toBe(
     '/api/v1/navigation_views/narrow/topic/a%3Fb/%C3%BC',
   );
-  expect(path`/x/${{ segments: ['a', ''] }}`.sent).toBe('/x/a/');
+  expect(path`/x/${{ segments: ['a', ''] }}/${'b'}`.sent).toBe('/x/a//b');
   expect(() => path`/x/${{ segments: [''] }}`).toThrow(Failure);
 });
 
