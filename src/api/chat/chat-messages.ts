@@ -33,8 +33,6 @@ export interface MessagePage {
   readonly messages: readonly RawMessage[];
   readonly found_newest: boolean;
   readonly found_oldest: boolean;
-  /** The message of the anchor is in the answer. */
-  readonly found_anchor?: boolean;
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
@@ -101,7 +99,6 @@ export function pageOf(answer: Answer): MessagePage {
     messages: [...messages.values()].sort((one, other) => one.id - other.id),
     found_newest: flags['found_newest'] === true,
     found_oldest: flags['found_oldest'] === true,
-    found_anchor: flags['found_anchor'] === true,
     history_limited: flags['history_limited'] === true,
     waited: answer.waited,
     ignored,
