@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isGap } from '../../src/store/archive/archive.ts';
 import { openArchive, type OpenArchive } from '../../src/store/archive/open-archive.ts';
 import { sourceHead, storedMessages } from '../helpers/archive.ts';
 import { place } from './place.ts';
@@ -53,3 +54,8 @@ test.each(writes)(
     await other.close();
   },
 );
+
+test('an archive may lack messages where a list is damaged, and where a run did not end', () => {
+  const kinds = ['lost', 'list', 'unfinished', 'content', 'foreign'] as const;
+  expect(kinds.filter((kind) => isGap({ kind, file: '', problem: '' }))).toEqual(['lost', 'list', 'unfinished']);
+});

@@ -64,7 +64,7 @@ test.each([
   [502, 'the chat server is not available (502): "a page"', 'Run the command again later.'],
 ])('the message and the hint of a page with %d', (status, message, hint) => {
   expect(() => accept(answer(status, 'a page'))).toThrow(
-    expect.objectContaining({ message, details: expect.objectContaining({ hint }) }),
+    expect.objectContaining({ message, details: expect.objectContaining({ hint }) as object }),
   );
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Answer, bounded, isRedirect, isSuccess, serverWords } from '../../../src/api/http/answer.ts';
+import { Answer, bounded, isRedirect, isSuccess, serverWords, wordsOf } from '../../../src/api/http/answer.ts';
 
 test('a success has a status from 200 to 299, a redirect one from 300 to 399', () => {
   const answerOf = (status: number) => new Answer({ method: 'GET', url: 'https://a.test/', status }, {}, Buffer.of());
@@ -11,6 +11,11 @@ test('words of a server are cut before the last whole word', () => {
   const long = 'x'.repeat(19_998);
   const texts = ['a b', `${long}y`, `${long} y`, `${long}yz`];
   expect(texts.map(bounded)).toEqual(['a b', `${long}y`, `${long} `, '']);
+});
+
+test('a page says its title, or all of its words', () => {
+  const body = '<body>\n<p>Sign <b>in</b></p>';
+  expect([body, `<title>Access</title>${body}`].map(wordsOf)).toEqual(['Sign in', 'Access']);
 });
 
 test('what a server says beside its message are numbers, other texts, and lists of texts', () => {

@@ -454,6 +454,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
     const { exitCode, stderr } = await again();
 
     expect(exitCode).toBe(8);
+    expect(existsSync(join(out, String(photo)))).toBe(false);
     expect(stderr).toContain(`${damaged}: the content changed: its SHA-256 is not that of files.ndjson`);
     expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html']);
   });

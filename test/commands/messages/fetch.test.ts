@@ -317,22 +317,6 @@ describe('the newest N', () => {
     service.done();
   });
 
-  test('fewer than asked for', async () => {
-    const service = fakeService();
-    page(service, backward('newest', 50), { ids: ids(1, 3), oldest: true });
-
-    expect(await fetched(service, '--limit 50')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3] });
-    service.done();
-  });
-
-  test('exactly as many, the flag false, then an empty page is not asked for', async () => {
-    const service = fakeService();
-    page(service, backward('newest', 3), { ids: ids(1, 3) });
-
-    expect(await fetched(service, '--limit 3')).toEqual({ exitCode: 0, lines: [], ids: [1, 2, 3] });
-    service.done();
-  });
-
   test('more than five pages are found first and fetched then, so that memory stays flat', async () => {
     const service = fakeService();
     page(service, backward('newest'), { ids: ids(5001, 6000) });

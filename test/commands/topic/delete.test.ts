@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
@@ -11,7 +13,7 @@ import {
   type Meanwhile,
 } from '../../helpers/chat-server.ts';
 import { alarmByHand } from '../../helpers/clock.ts';
-import { openSandbox } from '../../helpers/run.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 /** A topic of three messages in channel 5, and another one. */
 const lunch = topicOf('lunch', [1, 2, 3]);
@@ -436,9 +438,14 @@ describe('a history that the plan limits', () => {
       deletesPerCall: 4,
     });
 
-    const { exitCode, stdout, stderr } = await server.run(`${line} --include-hidden -o json`);
+    const root = join(emptyHome(), 'kept');
+
+    const words = 'topic delete 5 lunch --confirm lunch --include-hidden';
+    const { exitCode, stdout, stderr } = await server.run(`${words} --archive ${root} -o json`);
 
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+    const head = readFileSync(join(root, readdirSync(root)[0] ?? '', 'archive.json'), 'utf8');
+    expect(JSON.parse(head)).toMatchObject({ history_limited: true });
     expect(JSON.parse(stdout)).toMatchObject([{ messages: 4, deleted: 4 }]);
     expect(stderr).toContain('and older ones that the plan hides');
     expect(stderr).toContain("topic 'lunch': at least 4 messages were deleted; those that the plan hid");

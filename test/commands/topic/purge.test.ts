@@ -611,10 +611,12 @@ describe('attached files', () => {
 
     const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
 
-    expect({
-      exitCode,
-      verified: (await run(`archive verify ${join(root, readdirSync(root)[0] ?? '')}`)).exitCode,
-    }).toEqual({ ...{ exitCode: 0, verified: 0 } });
+    const folder = join(root, readdirSync(root)[0] ?? '');
+    expect({ exitCode, verified: (await run(`archive verify ${folder}`)).exitCode }).toEqual({
+      exitCode: 0,
+      verified: 0,
+    });
+    expect(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8'))).toMatchObject({ files: true });
     expect(stderr).toContain('; 1 attached file, archived too');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pdf'));
     expect(files).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sayGone } from '../../../src/jobs/archive/recheck-archive.ts';
+import { countPlaces } from '../../../src/jobs/archive/visibility.ts';
 
 const nothing = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
 const gone = (why: keyof typeof nothing, count: number) => ({ gone: { ...nothing, [why]: count } });
@@ -38,4 +39,10 @@ test.each<[string, { readonly gone?: typeof nothing; readonly unsearched?: numbe
   sayGone(found.gone ?? nothing, found.unsearched ?? 0, { note: say('note'), warn: say('warning') });
 
   expect(said).toEqual(lines);
+});
+
+test('of the places of messages the five most frequent are named', () => {
+  const messages = [...'abcdeef'].map((subject) => ({ display_recipient: 'tea', subject }));
+  const five = '#tea > e (2), #tea > a (1), #tea > b (1), #tea > c (1), #tea > d (1)';
+  expect([6, 7].map((count) => countPlaces(messages.slice(0, count)))).toEqual([five, `${five}, and 1 more places`]);
 });

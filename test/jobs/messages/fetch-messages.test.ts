@@ -93,24 +93,6 @@ describe('--since and --until', () => {
     );
   });
 
-  test.each([
-    ['the day of 23 hours in Berlin', '2026-03-29T00:00:00+01:00', '2026-03-30T00:00:00+02:00', 23 * 6],
-    ['the day of 25 hours in Berlin', '2026-10-25T00:00:00+02:00', '2026-10-26T00:00:00+01:00', 25 * 6],
-    ['the hour that comes twice', '2026-10-25T02:00:00+02:00', '2026-10-25T02:00:00+01:00', 6],
-  ])('%s is what a full scan gives', async (_what, since, until, count) => {
-    const begins = at(since) - 50 * 3600;
-    const yearly = topicOf('log', idsBetween(1, 900), { begins, every: 600 });
-    const server = await openChatServer({ messages: yearly });
-    const wanted = yearly
-      .filter(({ timestamp }) => at(since) <= timestamp && timestamp < at(until))
-      .map(({ id }) => id);
-
-    const { ids: found } = await fetched(server, `--since ${since} --until ${until}`);
-
-    expect(found).toEqual(wanted);
-    expect(found).toHaveLength(count);
-  });
-
   test('nothing there at all', async () => {
     expect(await fetched(await openChatServer({ messages: [] }), '--since 7d')).toEqual({
       exitCode: 0,
