@@ -35,10 +35,10 @@ function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connect
   };
 }
 
-test('what a profile adds to a request is sent', async () => {
+test('what a profile adds to a request is sent, and that no cache may answer', async () => {
   const seen: unknown[] = [];
   const server = createServer((request, response) => {
-    seen.push(request.headers['x-tenant']);
+    seen.push(request.headers['x-tenant'], request.headers['cache-control']);
     response.end('[]');
   });
   onTestFinished(() => void server.close());
@@ -48,7 +48,7 @@ test('what a profile adds to a request is sent', async () => {
 
   await connect(connectionTo(port))({ method: 'GET', path: path`/v1/license/`, repeat: 'safe' });
 
-  expect(seen).toEqual(["ward 3's"]);
+  expect(seen).toEqual(["ward 3's", 'no-cache']);
 });
 
 test('a connection that only reads sends no write, whoever asks for it', async () => {

@@ -102,12 +102,9 @@ describe('what selects becomes one narrow', () => {
     ['--dm id:9,10', [{ operator: 'dm', operand: [9, 10] }]],
     ["--topic ''", [{ operator: 'topic', operand: '' }]],
     ['--sender bob@chat.test', [{ operator: 'sender', operand: 'bob@chat.test' }]],
-    ['--sender 9', [{ operator: 'sender', operand: 9 }]],
-    ['--dm 9', [{ operator: 'dm', operand: [9] }]],
     ['--dm 9,10', [{ operator: 'dm', operand: [9, 10] }]],
     ['--dm a@chat.test,b@chat.test', [{ operator: 'dm', operand: 'a@chat.test,b@chat.test' }]],
     ['--dm-including 9', [{ operator: 'dm-including', operand: 9 }]],
-    ['--mentions 9', [{ operator: 'mentions', operand: 9 }]],
     ['--channels public', [{ operator: 'channels', operand: 'public' }]],
     ['--id 42', [{ operator: 'id', operand: 42 }]],
     ['--with 42', [{ operator: 'with', operand: 42 }]],
@@ -167,24 +164,18 @@ describe('what is refused before anything is sent', () => {
     ['--all --limit 5', /exclude each other/],
     ['--num-before 1 --limit 5', /--limit and --num-before exclude/],
     ['--num-after 1 --all', /--all and --num-after exclude/],
-    ['--use-first-unread-anchor --anchor 5', /exclude each other/],
     ['--num-before 5000 --num-after 1', /5001 messages; at most 5000/],
-    ['--num-before 2501 --num-after 2500', /5001 messages; at most 5000/],
-    ['--num-before 5001', /must be 0 to 5000/],
     ['--num-after 5001', /must be 0 to 5000/],
     ['--num-before 1e3', /not a whole number/],
     ['--num-before 1 --num-after 1 --no-include-anchor', /at an end of the range only/],
     ['--limit 0', /at least 1/],
     ['--anchor 01', /neither a message id/],
-    ['--anchor latest', /neither a message id/],
     ["--anchor ''", /must not be empty/],
     ["--ids ''", /not message ids/],
-    ['--ids 1,,2', /not message ids/],
     ['--id 2147483648', /out of range/],
     ['--id -1', /out of range/],
     ['--with x', /not a whole number/],
     ['--not search=x', /cannot negate search/],
-    ['--not with=5', /cannot negate with/],
     ['--not in=all', /the server ignores it/],
     ['--not nonsense', /expected OPERATOR=VALUE/],
     ['--not =5', /expected OPERATOR=VALUE/],
@@ -299,10 +290,11 @@ describe('forward by pages', () => {
       .expect({ method: 'GET', path: '/api/v1/messages', query: forward(1000) }, 6)
       .reply(502, '<h1>Bad gateway</h1>');
 
-    const { exitCode, ids: shown } = await fetched(service, '--all');
+    const { exitCode, ids: shown, lines } = await fetched(service, '--all');
 
     service.done();
     expect({ exitCode, shown }).toEqual({ exitCode: 8, shown: ids(1, 1000) });
+    expect(lines.at(-1)).toContain('the list ends after 1 page: ');
   });
 });
 

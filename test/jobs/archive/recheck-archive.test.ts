@@ -42,7 +42,7 @@ test.each<[string, { readonly gone?: typeof nothing; readonly unsearched?: numbe
 });
 
 test('of the places of messages the five most frequent are named', () => {
-  const messages = [...'abcdeef'].map((subject) => ({ display_recipient: 'tea', subject }));
+  const messages = 'abcdeef'.split('').map((subject) => ({ display_recipient: 'tea', subject }));
   const five = '#tea > e (2), #tea > a (1), #tea > b (1), #tea > c (1), #tea > d (1)';
   expect([6, 7].map((count) => countPlaces(messages.slice(0, count)))).toEqual([five, `${five}, and 1 more places`]);
 });
