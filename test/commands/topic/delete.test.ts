@@ -408,6 +408,7 @@ describe('what is in the topic', () => {
     expect({ exitCode: ran.exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
     const looks = server.seen.filter(({ parameters }) => parameters['narrow']?.includes('topic') === true);
     expect(new Set(looks.map(({ parameters }) => parameters['allow_empty_topic_name']))).toEqual(new Set(['true']));
+    expect(looks.at(-1)?.parameters).toMatchObject({ apply_markdown: 'false' });
   });
 
   test('the empty topic below level 334 is exit 6, and nothing is looked up', async () => {

@@ -18,6 +18,7 @@ const messages = [
 async function listed(line: string, more: { readonly firstVisible?: number } = {}) {
   const server = await openChatServer({ messages, ...more });
   const { exitCode, stdout, lines } = await server.run(`topic list ${line} -o json`);
+  expect(server.seen.at(-1)?.parameters).toMatchObject({ allow_empty_topic_name: 'true', apply_markdown: 'false' });
   return { exitCode, lines, rows: JSON.parse(stdout) as { readonly topic_name: string }[] };
 }
 

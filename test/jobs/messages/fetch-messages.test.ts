@@ -119,8 +119,6 @@ describe('--since and --until', () => {
     ['--until 7x', /--until: '7x' is not a time/],
     ['--since 1h --until 2h', /--since 1h is not before --until 2h/],
     ['--since 1h --anchor 5', /--since and --anchor exclude each other/],
-    ['--since 1h --until 1m --ids 5', /--since and --ids exclude each other/],
-    ['--until 1h --num-before 5', /--until and --num-before exclude each other/],
   ])('%s is exit 2, and nothing is sent', async (line, message) => {
     const server = await openChatServer({ messages: [] });
 
