@@ -107,11 +107,6 @@ test('pages by limit and offset, and by page', async () => {
   expect(middle.body).toMatchObject({ count: 6, next: at('limit=2&offset=4'), previous: at('limit=2&offset=0') });
   const last = await licensing('GET', '/license/', { query: { page: '3', app_code: '4711' } });
   expect(last.body).toMatchObject({ count: 6, next: null, previous: at('page=2&app_code=4711') });
-  expect((last.body as { results: unknown[] }).results).toHaveLength(2);
-  expect(await licensing('GET', '/license/', { query: { page: '4' } })).toMatchObject({
-    status: 404,
-    body: { detail: 'Invalid page.' },
-  });
 });
 
 test('GET, PUT and PATCH of one license', async () => {
@@ -189,7 +184,7 @@ test('pages link to one another, and keep the rest of the query', async () => {
   expect(first).toMatchObject({ count: 6, next: `${list}&page=2`, previous: null });
   expect(second).toMatchObject({ count: 6, next: null, previous: `${list}&page=1` });
   expect([...codes((first as Page).results), ...codes((second as Page).results)]).toHaveLength(6);
-  expect((await page({ page: '3' })).status).toBe(404);
+  expect(await page({ page: '3' })).toMatchObject({ status: 404, body: { detail: 'Invalid page.' } });
   expect(await page({ limit: '2' })).toMatchObject({
     ...{ status: 200, body: { next: `${list}&limit=2&offset=2`, previous: null } },
   });

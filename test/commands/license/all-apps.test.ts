@@ -215,3 +215,9 @@ test('without a stored application --all-apps is exit 3', async () => {
 
   expect({ exitCode, message: error?.message }).toEqual({ exitCode: 3, message: 'no licensing credential is stored' });
 });
+
+test('edit --match changes the licenses of one application', async () => {
+  const run = await place([1, 2]);
+  const { stdout } = await run("license edit --match 'ada' --size-allowance 5 --profile app-1 -n -o json");
+  expect(JSON.parse(stdout)).toMatchObject([{ remote_user: 'ada', app_code: 1, status: 'would be changed' }]);
+});

@@ -114,6 +114,7 @@ describe('license edit --match', () => {
       '4 -> 5  physio-7731',
       '4 -> 5  physio-7740',
     ]);
+    expect((await run(`${line} -y`)).lines[0]).toBe('3 changed');
   });
 
   test.each([
