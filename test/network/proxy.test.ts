@@ -232,9 +232,9 @@ describe('plain http beyond this computer', () => {
 });
 
 test.each([`"http://ada:canary-pw@gate.test:3128"`, `'http://ada:canary-pw@gate.test:3128'`])(
-  'a proxy in quotes is named, and not what it holds',
+  'a proxy in quotes is named, also where no proxy is asked, and not what it holds',
   async (text) => {
-    const unit = { CHATELAINE_BASE_URL: 'https://licenses.test', CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
+    const unit = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
     const ran = await runAlone('license list -o json', { env: { ...unit, HTTPS_PROXY: text } });
     expect(ran.error).toMatchObject({ exit: 3, message: 'the proxy variable HTTPS_PROXY is in quotes' });
     expect(ran.stderr).not.toContain('canary-pw');

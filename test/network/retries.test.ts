@@ -165,6 +165,7 @@ describe('what a 429 asks for', () => {
     const { ran } = await runAt(() => ({ status: 429, body: '{}' }), line);
     expect(ran.stderr).toMatch(said);
     expect(ran.stderr).not.toContain('asks');
+    expect(ran.slept.every((span, at) => span <= Math.max(1000, 500 * 2 ** at))).toBe(true);
   });
 
   test('with a --deadline that leaves room, more than two minutes are waited for', async () => {
