@@ -15,7 +15,7 @@ import { plannedChange } from './change-in-plan.ts';
 import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
-import { allowedBy, ensuringOptions, openLookups, openWriting, spansOf } from './options.ts';
+import { allowedBy, ensuringOptions, openLookups, openWriting, refuseRoster, spansOf } from './options.ts';
 
 /** Longer rosters save memory: without that, 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -74,7 +74,7 @@ export default command({
 
   async *rows(values, context) {
     const { file = values.file_option ?? values.plan ?? '' } = values;
-    if (values.write_plan === file) throw usage('--write-plan names the roster itself', 'Name another file.');
+    refuseRoster('--write-plan', values.write_plan, file);
     const isAsked = context.terminal.canAsk() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N without a terminal');

@@ -20,6 +20,7 @@ import type { Accounts, Services, Terminal } from '../context.ts';
 import { rosterOptions } from '../roster.ts';
 import { allAppsOption, allAppsRule, ofEveryApp, storedServers, type OwnApp } from './apps.ts';
 import { readUsers } from './license-roster.ts';
+import { refuseRoster } from './options.ts';
 
 export default command({
   about: [
@@ -56,8 +57,7 @@ export default command({
 
   async *rows({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
     const values = { ...options, app_code };
-    if (roster !== undefined && write_accepted === roster)
-      throw usage('--write-accepted names the roster itself', 'Name another file.');
+    refuseRoster('--write-accepted', write_accepted, roster);
     const expected = roster === undefined ? undefined : (await readUsers(roster, values, oncePerUser, context)).rows;
     const accepted = readAccepted(accept === undefined ? '' : await context.disk.read(accept), accept ?? '');
     const counts = new AuditCounts();

@@ -40,12 +40,9 @@ export function plannedFrom(license: License, code: string, after: EditedFields,
   const sizes = size === undefined || size === before ? undefined : changeInWords(before, size);
   const end = `ends with ${code.slice(-4)}`;
   if (status === 'retired') return { kind: 'retire', user, becomes: [sizes, end].filter(Boolean).join(', ') };
-  const others = [
-    name !== undefined && name !== user && `-> ${name}`,
-    app_code !== undefined && `application -> ${app_code}`,
-    end,
-  ];
-  const becomes = others.filter(Boolean).join(', ');
+  const renamed = name !== undefined && name !== user && `-> ${name}`;
+  const moved = app_code !== undefined && `application -> ${app_code}`;
+  const becomes = [renamed, moved, end].filter(Boolean).join(', ');
   if (sizes === undefined) return { kind: 'rename', user, becomes };
   const kind = before !== undefined && size !== undefined && before > size ? 'smaller' : 'larger';
   return { kind, sizes, user, becomes };

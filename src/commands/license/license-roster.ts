@@ -3,7 +3,7 @@ import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
-import { userKey } from '../../jobs/license/license-user.ts';
+import { fewUsers, userKey } from '../../jobs/license/license-user.ts';
 import type { LicenseUser } from '../../store/record/writes.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Values } from '../../schema/field.ts';
@@ -112,9 +112,6 @@ export async function* licensesOfSheet(
     hint: 'license apply with the same file and options creates what is missing.',
   });
 }
-
-/** If there are more users than this, they are looked up in one list first. */
-const fewUsers = 20;
 
 /** Adds to a result's row the other columns of its user's row in the roster. */
 export function keptColumns({ rows, others }: CheckedRoster<LicenseFields>) {

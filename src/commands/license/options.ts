@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, orWarn, usage } from '../../core/failure.ts';
@@ -65,6 +66,12 @@ export function allowedBy(
   const unknown = send_again.find((user) => !users.includes(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
   return { similar: allow_similar ? 'allow' : 'refuse', sendAgain: new Set(send_again) };
+}
+
+/** @throws Failure usage where the file that `option` writes is the roster, whose rows would be lost */
+export function refuseRoster(option: string, written: string | undefined, roster: string | undefined): void {
+  if (written === undefined || roster === undefined || resolve(written) !== resolve(roster)) return;
+  throw usage(`${option} names the roster itself`, 'Name another file.');
 }
 
 /** The license that a user is to get, and all parts that give it. @throws Failure config as `appCodeOf`; of a ledger */

@@ -14,6 +14,9 @@ export function groupBy<T, K>(all: Iterable<T>, keyOf: (one: T) => K): Map<K, T[
   return groups;
 }
 
+/** Up to this many users are looked up one by one; more are read in one list first. */
+export const fewUsers = 20;
+
 export const smallest = licenseFields.size_allowance.min;
 
 /** Whether a license has the name and the size that `retiredFields` gave it, on whatever computer. */

@@ -11,7 +11,7 @@ import { nextStep } from './next-step.ts';
 import { failureOf, inWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
 import { recall } from './history.ts';
-import { groupBy, smallest, userKey } from './license-user.ts';
+import { fewUsers, groupBy, smallest, userKey } from './license-user.ts';
 import { resultOf, type RowResult } from './row-results.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
 
@@ -30,9 +30,6 @@ export interface PlannedRow {
   readonly step: Step;
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
 }
-
-/** Up to this many users are looked up one by one before they count as to be created. */
-const fewUsers = 20;
 
 /** Plans each row by one list of its application. @throws Failure of a list without a response */
 export async function planRoster(

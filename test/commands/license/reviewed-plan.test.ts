@@ -196,7 +196,7 @@ test.each([
   ['--plan plan.ndjson --size-allowance 3', '--size-allowance applies to a roster, and --plan has none'],
   ['--plan plan.ndjson --retire-missing', '--retire-missing applies to a roster, and --plan has none'],
   ['roster.csv --write-plan plan.ndjson', '--write-plan needs --dry-run'],
-  ['roster.csv --dry-run --write-plan roster.csv', '--write-plan names the roster itself'],
+  ['roster.csv --dry-run --write-plan ./roster.csv', '--write-plan names the roster itself'],
 ])('license apply %s is refused', async (words, message) => {
   const ran = await runWith(fakeService(), `license apply ${words} -o json`);
   expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({ exitCode: 2, message });
