@@ -61,7 +61,7 @@ const maxChars = 20_000;
 export function bounded(words: string): string {
   if (words.length < maxChars) return words;
   let end = maxChars;
-  while (end > 0 && /\S/.test(words.charAt(end - 1))) end -= 1;
+  while (/\S/.test(words.charAt(end - 1))) end -= 1;
   return words.slice(0, end);
 }
 

@@ -34,7 +34,7 @@ export function holdOf(
   { channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>,
   ids: Iterable<number>,
 ): TopicHold | undefined {
-  const present = new Set(holds.length > 0 ? ids : []);
+  const present = new Set(ids);
   return holds.find(
     (hold) => (isOf(hold, channel) && isNamed(hold, topic_name)) || hold.ids.some((id) => present.has(id)),
   );
@@ -62,7 +62,7 @@ export async function refuseUnfitting(
 ): Promise<void> {
   const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
   const lists = new Map<number, readonly string[]>();
-  for (const hold of holds.filter(({ names, ids }) => names.length > 0 && ids.length === 0)) {
+  for (const hold of holds.filter(({ ids }) => ids.length === 0)) {
     const { where, stream_id, channel, names } = hold;
     const own = [...channels.values()].filter((one) => isOf(hold, one));
     const ofRun = surveys.filter((survey) => isOf(hold, survey.channel));
