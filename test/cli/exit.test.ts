@@ -47,11 +47,8 @@ interface Row {
   readonly prints?: unknown;
 }
 
-const away = { CHATELAINE_API_KEY: undefined };
-
 const table: readonly Row[] = [
   { what: 'usage', line: 'license list --limit 0', exit: 2, code: 'usage' },
-  { what: 'half a unit', line: 'license list', options: { env: away }, exit: 3, code: 'config' },
   { what: 'no credential', line: 'license list', options: { bare: true }, exit: 3, code: 'config' },
   {
     what: '403 of a proxy before the chat',

@@ -56,10 +56,11 @@ describe('a held topic', () => {
     const server = await openChatServer({ messages, channels });
 
     const hold = `--hold ${fileOf(content, 'keep.csv')}`;
-    const { exitCode, stdout } = await server.run(`topic list kitchen ${hold} --fields topic_name -o tsv --no-header`);
+    const ran = await server.run(`topic list kitchen ${hold} --fields topic_name -o tsv --no-header`);
 
-    expect({ exitCode, topics: stdout.split('\n').sort() }).toEqual({
+    expect({ exitCode: ran.exitCode, stderr: ran.stderr, topics: ran.stdout.split('\n').sort() }).toEqual({
       exitCode: 0,
+      stderr: 'topics that are held: 1\n',
       topics: ['', 'chairs', '\u{2714} tea'],
     });
   });

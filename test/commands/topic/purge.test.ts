@@ -504,6 +504,8 @@ describe('what is said', () => {
       ...{ exitCode: 6, archives: false, left: 1 },
     });
     expect(error?.message).toBe("the channel 'kitchen' is archived: nothing was archived or deleted");
+    const stdin = '{"stream_id":5,"topic_name":"lunch"}\n';
+    expect(await server.run('topic delete --from - --confirm 1', { stdin })).toMatchObject({ exitCode: 6 });
   });
 
   test('a channel that the server does not list, and not as archived, is deleted in', async () => {
