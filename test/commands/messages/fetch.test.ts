@@ -172,7 +172,7 @@ describe('what is refused before anything is sent', () => {
     ['--narrow nonsense', /not valid JSON/],
     [`--narrow '[]' --channel general`, /--narrow excludes/],
     ['extra', /'extra' is not a link/],
-    ['--nonsense', /unknown option/],
+    ['--not channel=https://chat.test/#narrow/channel/1-a/topic/b', /^--not channel: give one channel, or its link$/],
   ])('%s', async (line, message) => {
     const service = fakeService();
 
