@@ -50,14 +50,13 @@ test('a redirect of the chat server is not followed, and the hint says what to s
 });
 
 test.each([
-  [333, 'the empty topic needs level 334; this server has 333'],
-  [334, undefined],
-])('a server of level %d and the empty topic', async (featureLevel, message) => {
-  const { run: runThere } = await openSandbox({ featureLevel });
+  [299, 'messages fetch --ids 1391', 'requests by --ids need level 300; this server has 299'],
+  [333, "topic delete general '' --yes", 'the empty topic needs level 334; this server has 333'],
+  [334, "topic delete general '' --yes", undefined],
+])('a server of level %d, %s', async (featureLevel, line, message) => {
+  const { error } = await (await openSandbox({ featureLevel })).run(`${line} -o json`);
 
-  const { error } = await runThere(['topic', 'delete', 'general', '', '--yes', '-o', 'json']);
-
-  expect(error?.message.includes('needs level') ? error.message : undefined).toBe(message);
+  expect(error?.message.includes(' level ') ? error.message : undefined).toBe(message);
 });
 
 test('sandbox serve --latency waits before each answer', async () => {

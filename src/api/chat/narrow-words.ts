@@ -1,10 +1,11 @@
 import type { Failure } from '../../core/failure.ts';
+import { messageParameters } from '../../schema/messages.ts';
 import { narrowLevels, termLevel } from '../../schema/narrow.ts';
 import { partsOf } from '../../schema/selection.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
-import { refusal } from './chat-answer.ts';
+import { lacking, refusal } from './chat-answer.ts';
 import { type CallLimits, type MessageQuery, messagesCall } from './chat-messages.ts';
 
 /** GET /messages in the newest words until the server proves older. @throws Failure rejected for a narrow it refuses */
@@ -18,6 +19,9 @@ export function asksInKnownWords(
     const get = (): Promise<Answer> =>
       send({ ...messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }), ...limits });
     const first = await get();
+    const own = first.status === 400 && query.message_ids ? await level() : undefined;
+    const { level: needed } = messageParameters.message_ids;
+    if (own !== undefined && own < needed) throw lacking('requests by --ids', needed, own, first.http);
     if (narrow.length === 0 || !isBadNarrow(first)) return first;
     const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);
     const found = hasOldWords || levelsOf(narrow).length > 0 ? await level() : undefined;
@@ -33,8 +37,7 @@ export function asksInKnownWords(
 function isBadNarrow(answer: Answer): boolean {
   // `body` parses the answer when it is first read: of a page of messages that costs twice what its scan does.
   if (answer.status !== 400 || !isObject(answer.body)) return false;
-  const { body } = answer;
-  return body['code'] === 'BAD_NARROW' || /\b(?:narrow|operand)\b/i.test(String(body['msg']));
+  return answer.body['code'] === 'BAD_NARROW' || /\b(?:narrow|operand)\b/i.test(String(answer.body['msg']));
 }
 
 /** The refusal of a narrow, explained by the level of the server or by addresses that the organization hides. */
