@@ -34,7 +34,7 @@ export function holdOf(
   { channel, topic_name }: Pick<Topic, 'channel' | 'topic_name'>,
   ids: Iterable<number>,
 ): TopicHold | undefined {
-  const present = new Set(ids);
+  const present = new Set(holds.length > 0 ? ids : []);
   return holds.find(
     (hold) => (isOf(hold, channel) && isNamed(hold, topic_name)) || hold.ids.some((id) => present.has(id)),
   );
