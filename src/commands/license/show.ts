@@ -108,6 +108,6 @@ export function searchFor(match: readonly string[] | undefined, code: readonly s
 }
 
 function endsAlike(pattern: string, end: string): boolean {
-  const last = pattern.slice(-end.length);
-  return matchesGlobInAnyCase([last.startsWith('*') || last.length === end.length ? last : `*${last}`], end);
+  const last = pattern.slice(Math.max(pattern.lastIndexOf('*') + 1, pattern.length - end.length));
+  return matchesGlobInAnyCase([`*${last}`], end);
 }
