@@ -228,7 +228,7 @@ describe('archive export', () => {
     expect(page.stdout).toContain('<article id="m1000"');
     expect(page.stdout.endsWith('</html>\n')).toBe(true);
     expect(page.stderr).toContain('the export ends before part 2');
-    expect([file.exitCode, file.error?.exit]).toEqual([8, 8]);
+    expect([file.exitCode, file.error?.exit, file.error?.retryable]).toEqual([8, 8, false]);
     expect(existsSync(out)).toBe(false);
     expect(readdirSync(join(out, '..'))).toEqual(['tmp']);
   });

@@ -368,7 +368,8 @@ describe('auth use, logout, token, status', () => {
       const at = place();
       await store(at, 'first');
 
-      expect(await at.run(line)).toMatchObject({ exitCode: 3 });
+      const { exitCode, stderr } = await at.run(line);
+      expect([exitCode, stderr]).toEqual([3, expect.stringContaining('no profile')]);
     },
   );
 
@@ -433,11 +434,11 @@ describe('auth use, logout, token, status', () => {
 
   test('status of a server that is away is exit 7', async () => {
     const at = place();
-    await store(at, 'first');
+    for (const name of ['first', 'second']) await store(at, name);
     const service = fakeService();
     service.expect({ method: 'GET', path: check, authorization: 'Token key-of-first' }).fail('ENOTFOUND');
 
-    const { exitCode, stdout } = await at.run('auth status -o json', { service });
+    const { exitCode, stdout } = await at.run('auth status --profile first -o json', { service });
 
     expect(exitCode).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject([{ profile: 'first', status: 'unreachable' }]);

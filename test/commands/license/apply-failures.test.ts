@@ -31,6 +31,7 @@ test.each([60, 80, 120])(
     const ran = await run(`license apply ${file} -y`, { home, tty: true, columns, env });
     expect(ran.exitCode).toBe(8);
     expect(ran.stdout).not.toContain('error');
+    expect(ran.stderr).not.toContain('no license was retired');
     expect(ran.stderr.replace(/\n {4,}/g, ' ')).toContain(
       `\n  5 failed (q4@x.example and 4 more): the licensing API refused the request (402): ${detail}`,
     );

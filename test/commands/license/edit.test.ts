@@ -115,6 +115,7 @@ describe('license edit --match', () => {
       '4 -> 5  physio-7740',
     ]);
     expect((await run(`${line} -y`)).lines[0]).toBe('3 changed');
+    expect((await run(line, { tty: true, stdin: 'n\n' })).exitCode).toBe(0);
   });
 
   test.each([

@@ -227,7 +227,7 @@ describe('a hold whose messages no channel shows', () => {
   });
 
   test('and that names no channel, bars all channels of the run', async () => {
-    const topics = fileOf('channel,topic_name\nkitchen,lunch\nattic,lunch\n', 'topics.csv');
+    const topics = fileOf('stream_id,topic_name\n5,lunch\n6,lunch\n', 'topics.csv');
     const hold = fileOf(`{"ids":[${gone.join()}]}`, 'keep.ndjson');
     const deleted = await purge(`--from ${topics} --confirm 0 --hold ${hold}`);
 
