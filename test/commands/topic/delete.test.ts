@@ -372,7 +372,7 @@ describe('what is in the topic', () => {
     const more = [...topicOf('✔ calibration', [20]), ...topicOf('Calibration 2', [21]), ...topicOf('x', [22])];
     const server = await kitchen({ messages: [...lunch, ...tea, ...more] });
 
-    const { exitCode, error } = await server.run(`topic delete 5 lunch ${topic} --confirm 2 -o json`);
+    const { exitCode, error } = await server.run(`topic delete 5 lunch ${topic} --confirm 2 --no-archive -o json`);
 
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 5, calls: 0 });
     expect(error?.message).toContain(`'${topic}'`);
