@@ -308,7 +308,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
       : wrongs;
   const gone = new Set([...server.deletions.map(({ message }) => message.id), ...byOthers]);
   // What people move back when it has looked for the last time it cannot tell.
-  const last = server.steps.findLast((step) => step.client === run && 'pages' in step)?.at ?? until;
+  const last = server.steps.findLast((step) => step.client === run && 'pages' in step && step.pages[0])?.at ?? until;
   const alive = server.first.filter((id) => {
     const message = server.versions.get(id)?.findLast(({ at }) => at < last)?.message;
     return !gone.has(id) && isInTopic(message) && isInTopic(versionAt(id, run, ended)?.message);
