@@ -29,7 +29,6 @@ export const licenseFields = {
 export type LicenseFields = Values<typeof licenseFields>;
 
 export const licenseCode = {
-  required: true,
   ...textField('CODE', 'The license key; - reads it from standard input'),
 } as const;
 

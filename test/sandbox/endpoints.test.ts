@@ -100,7 +100,7 @@ test.each<[Parameters<Running['chat']>, status: number, body: unknown, api?: 'li
   [['POST', '/fetch_api_key', login(' MARA@harbour.example', 'sandbox-password-of-mara')], 200, { user_id: 8 }],
   [['POST', '/fetch_api_key', login('mara@harbour.example', 'x')], 401, { code: 'AUTHENTICATION_FAILED' }],
   [['POST', '/fetch_api_key', login('oskar@harbour.example', 'sandbox-password-of-oskar')], 401, { result: 'error' }],
-  [['GET', '/messages/1001'], 200, { message: { id: 1001 } }],
+  [['GET', '/messages/1400'], 200, { message: { id: 1400, avatar_url: null } }],
   [['GET', '/messages/1'], 400, { msg: 'Invalid message(s)' }],
   [['POST', '/messages', post('stream', '1')], 200, { result: 'success' }],
   [['POST', '/messages', post('stream', '99')], 400, { msg: "Channel with ID '99' does not exist", stream_id: 99 }],

@@ -18,7 +18,7 @@ export default command({
     'Without the key, license rename U NEW renames, and license ensure --remote-user U --size-allowance N resizes.',
     'With --match, the licenses of all users whose names match get the new size. Retired licenses stay unchanged. On a terminal the command shows the changes and asks.',
   ],
-  args: { license_code: { ...licenseCode, required: false } },
+  args: { license_code: licenseCode },
   options: {
     ...optional(licenseFields),
     app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },

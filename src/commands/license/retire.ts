@@ -17,7 +17,7 @@ export default command({
     'On a terminal the command shows the users and asks. It records each change on disk before it is sent: after a crash, run the same command again. It skips ' +
       'retired licenses, and refuses a license whose user has changed meanwhile.',
   ],
-  args: { license_code: { ...licenseCode, required: false, many: true } },
+  args: { license_code: { ...licenseCode, many: true } },
   options: {
     remote_user: { ...licenseFilters.remote_user, help: 'Instead of CODE: every license of that user' },
     from: textField('FILE', 'Instead of CODE: the users in a sheet or a list of names; - is standard input'),

@@ -12,7 +12,7 @@ export default command({
     'One CODE shows one license; several CODEs, or --remote-user, show a list. With --all-apps every stored application is queried. If the server does not know a ' +
       'code, the command looks for it in the list as people read codes by phone: in any case, with blanks, without dashes, O for 0, I and L for 1.',
   ],
-  args: { license_code: { ...licenseCode, required: false, many: true } },
+  args: { license_code: { ...licenseCode, many: true } },
   options: { ...licenseFilters, ...allAppsOption },
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
