@@ -461,12 +461,15 @@ describe('--to a folder has the kept files that its pages link to', () => {
     expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html']);
   });
 
-  test('a file of somebody else in its folder stays', async () => {
+  test('a file of somebody else in its folder stays; an export that fails leaves no index', async () => {
     const { again, out } = await exported();
     writeFileSync(join(out, 'files', 'mine.txt'), 'x');
 
     expect(await again()).toMatchObject({ exitCode: 0 });
     expect(readFileSync(join(out, 'files', 'mine.txt'), 'utf8')).toBe('x');
+    rmSync(join(out, 'files'), { recursive: true });
+    writeFileSync(join(out, 'files'), 'x');
+    expect([(await again()).exitCode, existsSync(join(out, 'index.html'))]).toEqual([3, false]);
   });
 });
 

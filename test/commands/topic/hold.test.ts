@@ -121,21 +121,18 @@ describe('a held topic', () => {
   });
 });
 
-test.each(['--confirm lunch', '-n'])(
-  'a held topic that is named alone is said once, by its failure: %s',
-  async (mode) => {
-    const server = await openChatServer({ messages });
-    const { exitCode, stdout, lines } = await server.run(
-      `topic delete kitchen lunch ${mode} --hold ${fileOf('lunch\n')}`,
-    );
+test.each(['--confirm lunch', '-n'])('a held topic named alone is said once, by its failure: %s', async (mode) => {
+  const server = await openChatServer({ messages });
+  const { exitCode, stdout, lines } = await server.run(
+    `topic delete kitchen lunch ${mode} --hold ${fileOf('lunch\n')}`,
+  );
 
-    expect([exitCode, stdout, lines]).toEqual([
-      6,
-      expect.stringMatching(/\theld\n$/),
-      [expect.stringMatching(/^chatelaine: topic '#kitchen > lunch' is held by .*/)],
-    ]);
-  },
-);
+  expect([exitCode, stdout, lines]).toEqual([
+    6,
+    expect.stringMatching(/\theld\n$/),
+    [expect.stringMatching(/^chatelaine: topic '#kitchen > lunch' is held by .*/)],
+  ]);
+});
 
 describe('a hold by name that no topic fits', () => {
   const withWide = [...messages, ...topicOf('two  blanks', [41]), ...topicOf('cafe\u0301', [42])];
