@@ -12,7 +12,6 @@ const color = {
   line: 'settings set color_scheme=dark',
   isDone: (state: State) => mara(state)?.settings['color_scheme'] === 2,
 };
-const name = { line: 'settings set full_name=Zed', isDone: (state: State) => mara(state)?.full_name === 'Zed' };
 const topic = {
   line: 'topic delete general lunch --confirm lunch --no-archive',
   isDone: (state: State) => state.topic('general', 'lunch').length === 0,
@@ -29,7 +28,6 @@ const cases: readonly Row[] = [
   { line: 'messages fetch --ids 1001,1002', target: 'GET *', expected: repeatable },
   { ...color, target: 'GET *', expected: helpful },
   { ...color, target: 'PATCH *', expected: repeatable },
-  { ...name, target: 'PATCH *', expected: repeatable },
   {
     line: 'settings set email=new@harbour.example',
     target: 'PATCH *',

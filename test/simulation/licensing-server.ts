@@ -177,13 +177,16 @@ export function licensingServer(
       queue?.empty();
     },
     server(request, client, reply) {
-      const { method } = request;
+      const { method, target } = request;
       const does = isTroubled(request) ? trouble?.does : undefined;
       for (const { later, app, client: other } of server.refusals)
         if (other === client && method === 'POST' && request.headers.authorization?.endsWith(String(app)) === true)
           later.push(time.now());
       if (trouble && does === 'refuse') {
-        server.refusals.push({ client, app: trouble.app, at: time.now(), later: [] });
+        // What a change has left is read again, so that a single refusal of it decides nothing.
+        const isReadBack = server.changes.some((one) => one.client === client && target.endsWith(`/${one.code}/`));
+        if (!isReadBack || method !== 'GET')
+          server.refusals.push({ client, app: trouble.app, at: time.now(), later: [] });
         reply({ kind: 'answer', answer: json(401, { detail: 'Invalid token.' }, { 'www-authenticate': 'Token' }) });
         return;
       }

@@ -80,8 +80,9 @@ interface Row {
 function createdTwice(ended: Ended): string[] {
   const { runs, mishaps = [], habits } = ended.plan;
   if (runs.some(({ fate }) => isKillable(fate) || fate?.disk)) return [];
-  // Nothing contradicts another user's key where lists show none.
-  if (habits?.keys && mishaps.some(({ reply }) => reply === 'other-key')) return [];
+  // Nothing contradicts another user's key where lists show none, or where the deadline comes before they are read.
+  const isUnread = ended.runs.some(({ stderr }) => stderr.includes('could not be confirmed'));
+  if ((habits?.keys || isUnread) && mishaps.some(({ reply }) => reply === 'other-key')) return [];
   const codes = createdIn(ended).map(({ code }) => code);
   const twice = new Set(codes.filter((code, at) => codes.indexOf(code) < at));
   return [...twice].map((code) => `two runs say that they created ${code}`);

@@ -16,11 +16,9 @@ import { systemIn } from '../system.ts';
 
 const orders = isWhole ? 200 : 4;
 const names = ['ada', 'Ada', 'ben', 'cyd'];
-const drawn = 'lock lock lock begin begin end known others release firsts die'.split(' ') as Deed[];
+const drawn = ['lock', 'lock', 'lock', 'begin', 'begin', 'end', 'known', 'others', 'release', 'firsts', 'die'] as const;
 const user = (remote_user: string) => ({ app_code: 7, remote_user });
 const asked: AskedWrite = { kind: 'creation', app_code: 7, settle: 3_600_000, unanswered: 0, isFirst: true };
-
-type Deed = 'lock' | 'begin' | 'end' | 'known' | 'others' | 'release' | 'firsts' | 'die';
 
 interface Connection {
   readonly ask: Ask;
