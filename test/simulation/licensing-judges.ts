@@ -163,6 +163,9 @@ function notRepeated({ plan: { shape }, runs }: Ended): string[] {
   return isNotRepeated ? ['not sent again until a list that ignores the filter has shown a new license'] : [];
 }
 
+/** How a run says that lookups had no answer. */
+const noLookup = /no list confirmed it|could not be confirmed/;
+
 /** Where answers are lost, and nothing else happens, each run settles them by itself. */
 function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] {
   const { mishaps = [], shape, habits, trouble } = plan;
@@ -215,11 +218,12 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
   });
 }
 
-/** What a run was answered first is found, or it asks for nothing more. */
+/** What a run was answered first is found, or it asks for nothing more. It may say that a lookup was refused. */
 function goesOnUnfound({ server: { posts }, licenses, runs }: Ended): string[] {
   const codes = new Set(licenses.map(({ license_code }) => license_code));
   return runs.flatMap((run) => {
     const [first, ...later] = posts.filter(({ client }) => client === run);
+    if (noLookup.test(run.stderr)) return [];
     const isFound = first?.reply !== 'made' || codes.has(first.code ?? '') || run.line.includes('--send-again');
     return isFound || later.length === 0 ? [] : [`"${run.line}" goes on, and what it was answered first is nowhere`];
   });
@@ -302,8 +306,7 @@ function refusedKeys({ server: { refusals } }: Ended): string[] {
     const isOther = /the deadline of|is in use by|could not be written|broke before|Something went wrong/.test(stderr);
     const isEnded = exit !== undefined && exit < 128 && !isOther;
     // What was answered is told, and what no list could show then is said, or unknown.
-    const isRight =
-      exit === 4 || exit === 9 || (exit === 0 && /no list confirmed it|could not be confirmed/.test(stderr));
+    const isRight = exit === 4 || exit === 9 || (exit === 0 && noLookup.test(stderr));
     // One that was on its way is asked again after a wait; a process that is stopped hears of the refusal later.
     const after = later.filter((moment) => moment > at + 5000 + (client.fate.stop?.span ?? 0));
     return [
@@ -396,9 +399,7 @@ function wrongsOfRun(
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
     // What was answered is printed where no lookup says otherwise.
     const isEnded =
-      run.exit > 128 ||
-      run.exit === 4 ||
-      /the deadline of|no list confirmed it|could not be confirmed/.test(run.stderr);
+      run.exit > 128 || run.exit === 4 || run.stderr.includes('the deadline of') || noLookup.test(run.stderr);
     const isUnread = isEnded || plan.mishaps?.some(({ method }) => method === 'GET') === true;
     // An answered key is printed; one that lists mask is not compared with it.
     if (kept?.remote_user !== user && (isUnread || plan.habits?.keys !== undefined) && isShared) continue;

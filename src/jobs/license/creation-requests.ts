@@ -61,7 +61,7 @@ export class CreationRequests {
       this.#ports.state.stop(cause);
     }
     const step = nextStep(sent, rules);
-    const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step));
+    const isFound = step.do === 'resize' || (step.do === 'end' && !('why' in step || 'unread' in step));
     if (isFound) {
       if (!('storedAs' in step)) lookups.of(app_code).kept += remote_user;
       const places = placesOf(app_code);

@@ -53,6 +53,7 @@ test('the archive of another server is never adopted', async () => {
   const { error } = await run(`archive pull ${folder} --adopt=${first.email} -o json`, as(first));
   expect(error).toMatchObject({
     exit: 3,
+    message: expect.stringContaining('https://else.test') as string,
     hint: 'Choose the profile of that account with --profile, or pull into another folder.',
   });
 });
@@ -133,16 +134,4 @@ test('after --adopt the archive is the new account’s, and what the old one alo
   expect(adopted.stderr).toContain('not visible to this account; the previous one saw');
   expect((await run(`archive pull ${folder} -q`, as(second))).exitCode).toBe(0);
   expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(3);
-});
-
-test('an archive of another server is never adopted', async () => {
-  const { run, first, as } = await open();
-  const folder = newFolder();
-  await run(`archive pull ${folder} --channel general -q`, as(first));
-  const head = await readHead(folder);
-  if (!head) throw new Error('there is no head');
-  await writeManifest(folder, { ...head, site: 'https://other.example' });
-  const { error } = await run(`archive pull ${folder} --adopt=${first.email} -o json`, as(first));
-  expect(error).toMatchObject({ exit: 3, message: expect.stringContaining('https://other.example') as string });
-  expect(error?.hint).not.toContain('--adopt');
 });
