@@ -211,8 +211,8 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
     const sent = posts.flatMap(({ client, user }) => (client === run && isAlone(user) ? [user] : []));
     const again = [...new Set(sent.filter((user, at) => sent.indexOf(user) < at))];
     const { exit, ended = 0 } = run;
-    const kept = (user: string) =>
-      licenses.filter((one) => one.remote_user === user && Date.parse(one.created) < ended - moment);
+    const done = new Set(posts.flatMap((post) => ((post.done ?? Infinity) < ended - moment ? [post.code] : [])));
+    const kept = (user: string) => licenses.filter((one) => one.remote_user === user && done.has(one.license_code));
     const unseen = exit === 0 ? again.filter((user) => kept(user).length > 1) : [];
     return unseen.map((user) => `run ${index + 1} is exit 0, and asked twice for ${user}, who has two licenses`);
   });

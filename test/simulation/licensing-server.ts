@@ -219,10 +219,10 @@ export function licensingServer(
         return;
       }
       const made = change.carryOut(() => answer(request));
-      if (method === 'POST' && made.status === 201)
-        server.posts.push({ user: userIn(request), reply: name, client, at: time.now(), code: createdCode(made) });
-      const changes = store.changes();
       const commit = mishap ? mishap.commit : 0;
+      const sent = { user: userIn(request), reply: name, client, at: time.now(), code: createdCode(made) };
+      if (method === 'POST' && made.status === 201) server.posts.push({ ...sent, done: time.now() + (commit ?? 0) });
+      const changes = store.changes();
       if (commit !== 0) {
         store.undo();
         change.undo();
