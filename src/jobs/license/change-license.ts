@@ -1,7 +1,7 @@
 import { differencesFrom, keyOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { Attempt, LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { settledAt, type AskedWrite, type LicenseUser, type WriteEnd } from '../../store/record/writes.ts';
 import { changeOf, type LicenseHistory } from './history.ts';
 import type { WriteSight } from './pending-writes.ts';
@@ -31,11 +31,7 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
   const { found, fields } = change;
   const record = (event: 'changing' | 'changed' | 'refused') =>
     ports.history.record({ ...changeOf(found, fields), event });
-  await record('changing');
-  const license = await sendUntilKnown(change, ports).catch(async (cause: unknown) => {
-    if (isRefusal(cause)) await record('refused');
-    throw cause;
-  });
+  const license = await sendUntilKnown(change, ports, record);
   await record('changed');
   // A response without the license has only the requested fields: the others are unchanged.
   return textOf(license, 'remote_user') === undefined
@@ -43,16 +39,12 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
     : license;
 }
 
-const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
-
-/** Whether the server certainly changed nothing; false if it answered success, and only reading back contradicts it. */
-function isRefusal(cause: unknown): boolean {
-  return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
-}
-
-async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promise<License> {
+async function sendUntilKnown(
+  change: LicenseChange,
+  { places, signal }: ChangePorts,
+  record: (event: 'changing' | 'refused') => Promise<unknown>,
+): Promise<License> {
   const { api, found, fields, users } = change;
-  const { places, signal } = ports;
   const { settle, retries, elapsed } = places.world;
   const [code, size_allowance] = [keyOf(found), fields.size_allowance];
   let shown: License | undefined;
@@ -68,9 +60,14 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts): Promis
       return { is: 'no answer', failure };
     }
   };
+  await record('changing');
   for (let unanswered = 0; ; unanswered += 1) {
     const asked: AskedWrite = { kind: 'change', size_allowance, key_end: code.slice(-4), settle, unanswered };
-    const { id, value, lost } = await places.send(users, asked, (attempt) => send(change, signal, attempt));
+    const sending = places.send(users, asked, (attempt) => send(change, signal, attempt));
+    const { id, value, lost } = await sending.catch(async (cause: unknown) => {
+      if (cause instanceof Failure) await record('refused');
+      throw cause;
+    });
     if (!lost) await places.store.recorded(id);
     if (!(value instanceof Failure)) return value;
     if (!lost) throw value;
@@ -104,7 +101,8 @@ async function send(change: LicenseChange, signal: AbortSignal, attempt: Attempt
   } catch (cause) {
     if (!(cause instanceof Failure) || cause === signal.reason) throw cause;
     // What the server says that it changed, and does not show yet, may be shown late.
-    if (cause.kind === 'rejected' && !isRefusal(cause)) return { value: cause, end: { is: 'answered', status: 200 } };
+    const isAnswered = cause.kind === 'rejected' && (cause.details.http?.status ?? 400) < 400;
+    if (isAnswered) return { value: cause, end: { is: 'answered', status: 200 } };
     if (cause.kind !== 'unknown' && !cause.isInterruption) throw cause;
     return { value: cause, end: 'no answer' };
   }

@@ -204,7 +204,6 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
     };
 
     test.each([
-      ['ensure -q', `${ensure} -q`],
       ['ensure', ensure],
       ['ensure -o json', `${ensure} -o json`],
     ])('is not printed by %s: 8', async (_what, line) => {
@@ -231,9 +230,11 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
     });
 
     test('is sent to nobody: a resize is refused before its request', async () => {
-      const { exitCode, stderr } = await runAt(listing(), ensure.replace('4', '6'));
+      const home = emptyHome();
+      const { exitCode, stderr } = await runAt(listing(), ensure.replace('4', '6'), { home });
+      const { stdout } = await runAt(fakeService(), 'license history -o json', { home });
 
-      expect(exitCode).toBe(8);
+      expect([exitCode, stdout]).toEqual([8, '[]\n']);
       expect(stderr).toContain('only a part of its key');
     });
 

@@ -188,9 +188,10 @@ test('a change whose response was lost is found out, and undone', async () => {
 });
 
 test('a refused change is none, a dry run tells nothing, and a cut line is left out', async () => {
-  const sandbox = await openSandbox();
+  const sandbox = await openSandbox({ faults: readFaults('PATCH *=429-long#1', 1) });
   const home = emptyHome();
   const { run } = sandbox;
+  expect(await run(`license edit ${code} --size-allowance 7`, { home })).toMatchObject({ exitCode: 7 });
   await run(`license edit ${code} --remote-user ${'x'.repeat(127)}é`, { home });
   await run(`license edit ${code} --size-allowance 6 --dry-run`, { home });
   await run(`license edit ${code} --size-allowance 5`, { home });
