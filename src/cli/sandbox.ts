@@ -64,9 +64,7 @@ export function sandboxControl(running: RunParts): SandboxControl {
     file: () => sandboxFile(host),
     async reset() {
       const { resetSandboxLog } = await import('../store/sandbox-log.ts');
-      const file = sandboxFile(host);
-      await resetSandboxLog(file, host);
-      return file;
+      await resetSandboxLog(sandboxFile(host), host);
     },
   };
 }

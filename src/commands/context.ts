@@ -158,8 +158,9 @@ export interface Time {
 export interface SandboxControl {
   /** Yields the address once it listens, and serves until the signal aborts. */
   serve(options: Values<typeof serveOptions>): AsyncGenerator<SandboxAddress>;
-  /** Restores the sample data, and returns the file that held the changes. */
-  reset(): Promise<string>;
+  /** Restores the sample data. */
+  reset(): Promise<void>;
+  /** The file of the changes. */
   file(): string;
 }
 

@@ -6,8 +6,9 @@ export default command({
   dryRun: ['rows'],
 
   async run(_values, { options, sandbox }) {
-    if (options.dry_run) return { data: sandbox().file(), status: 'would reset' };
-    return { data: await sandbox().reset(), status: 'reset' };
+    const { file, reset } = sandbox();
+    if (!options.dry_run) await reset();
+    return { data: file(), status: options.dry_run ? 'would reset' : 'reset' };
   },
 
   show: {
