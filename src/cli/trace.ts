@@ -6,12 +6,12 @@ import type { RunParts } from './values.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
 export function observer(running: RunParts): (event: WireEvent) => void {
-  const { options, messages } = running;
+  const { options, messages, redactor } = running;
   const reportSlow = slowReporter(running);
   return (event) => {
     reportSlow(event);
     if (event.kind === 'slow') return;
-    if (options.trace) messages.trace(traceText(event));
+    if (options.trace) messages.trace(traceText(event, redactor));
     else if (options.verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
@@ -56,14 +56,15 @@ function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {
   return `${event.method} ${event.url}: ${what}`;
 }
 
-function traceText(event: TracedEvent): string {
+/** Bodies without secrets before they are cut: half a secret is not recognized. */
+function traceText(event: TracedEvent, { clean }: RunParts['redactor']): string {
   const { kind, method, url } = event;
-  if (kind === 'request') return block(`> ${method} ${url}`, '> ', event.headers(), event.body ?? '');
+  if (kind === 'request') return block(`> ${method} ${url}`, '> ', event.headers(), clean(event.body ?? ''));
   if (kind !== 'answer') return indented(`* ${brief(event)}`);
   const { status, text } = event.answer;
   const first = `< ${status} ${method} ${url} (${formatDuration(event.took)})`;
   const body = event.sealed ? hidden(text) : text.replace(/("api_key"\s*:\s*")[^"]*/g, '$1[secret]');
-  return block(first, '< ', shownHeaders(event), body);
+  return block(first, '< ', shownHeaders(event), clean(body));
 }
 
 /** Cookies are credentials, and a Location may hold a license code. */

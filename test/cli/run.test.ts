@@ -105,12 +105,13 @@ test('a run over the open network says once that others can read what is sent', 
 });
 
 test.each([
-  [9998, ''],
-  [9999, '… (10001 characters)'],
-])('a trace shows 10,000 characters of a body, of a text of %i followed by "%s"', async (length, more) => {
+  [9998, '', ''],
+  [9999, '', '… (10001 characters)'],
+  [9990, 'chat-key-9b2e44', ''],
+])('a trace shows 10,000 characters of a body without keys: %i, "%s", "%s"', async (length, key, more) => {
   const service = fakeService();
-  const body = `"${'x'.repeat(length)}"`;
-  service.expect('GET /api/v1/users/me').reply(200, body);
+  const body = `"${'x'.repeat(length)}${key && '[secret]'}"`;
+  service.expect('GET /api/v1/users/me').reply(200, body.replace('[secret]', key));
   const { lines } = await run(service, 'api chat GET users/me --trace');
   expect(lines).toContain(`< ${body.slice(0, 10_000)}${more}`);
 });
