@@ -53,10 +53,7 @@ async function perform(
     const { words, typed } = await fillFromInput(request, { host, messages, signal });
     // The empty word parts them from the line, whose last word may be an option without a value.
     known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
-    const given = [
-      ...Object.entries(words),
-      ...typed.map(({ flag, text }) => [flag.replaceAll('-', '_'), text] as const),
-    ];
+    const given = [...Object.entries(words), ...typed.map(({ flag, text }) => [flag, text] as const)];
     for (const text of given.flatMap(([name, value]) => (ofNames.test(name) ? [value].flat() : [])))
       known.names.add(String(text));
     const values = readValues(command, words, typed);
@@ -74,12 +71,12 @@ async function perform(
 }
 
 /** Arguments and options that hold a user, a topic or a channel. */
-const ofNames = /^((new_)?remote_user|send_again|match|sender|dm(_including)?|(not_)?channel|topic|confirm)$/;
+const ofNames = /^((new_)?remote[_-]user|send-again|match|sender|dm(-including)?|(not-)?channel|topic|confirm)$/;
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
   const hide = keyHider(typed);
   const raw = cause instanceof Failure ? cause : bug(cause);
-  const { kind, message, details } = redact(raw, (text) => redactor.clean(hide(text)));
+  const { kind, message, details } = redact(raw, (text) => hide(redactor.clean(text)));
   const failure = new Failure(kind, message, { ...details, hint: details.hint && complete(details.hint) });
   if (failure.kind !== 'differences') await messages.fail(failure);
   return failure;

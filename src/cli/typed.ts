@@ -15,7 +15,9 @@ export function keyHider({ words, names, env }: Typed): (text: string) => string
     ...words.map((word, index) => ({ name: words[index - 1] ?? '', text: word })),
     ...variables.map(([, text = '']) => ({ name: '', text })),
   ];
-  const keys = places.flatMap(({ name, text }) => keysIn(name, text, names));
+  const known = variables.flatMap(([name, text = '']) => (/_API_KEY$/.test(name) ? [text.trim()] : []));
+  const typed = known.filter((key) => key.length >= shortest && words.some((word) => `=${word}`.endsWith(`=${key}`)));
+  const keys = [...typed, ...places.flatMap(({ name, text }) => keysIn(name, text, names))];
   if (keys.length === 0) return (text) => text;
   const longestFirst = [...new Set(keys)].sort((one, other) => other.length - one.length);
   const hide = new RegExp(longestFirst.map((key) => key.replace(/[^\w]/g, '\\$&')).join('|'), 'gi');

@@ -33,6 +33,11 @@ test.each([
   expect(said(`'${word}' is wrong`, word)).toBe(`'${word}' is wrong`);
 });
 
+test('a key of the environment is known, and hidden where it is a name too', () => {
+  const hide = keyHider({ words: ['hunter2'], names: new Set(['hunter2']), env: { CHATELAINE_API_KEY: ' hunter2 ' } });
+  expect(hide("no user 'hunter2'")).toBe("no user '[hidden: it looks like a key]'");
+});
+
 test('a name that looks like a key is shown where a user, a topic or a channel was typed', async () => {
   const name = 'left-2026-11-physio-7740-8BD39';
   for (const line of [
