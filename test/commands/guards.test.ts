@@ -47,9 +47,9 @@ describe('CHATELAINE_DRY_RUN', () => {
     'license rename physio-7731 eva',
     'license retire --remote-user physio-7731',
     "topic delete general 'calibration log'",
-  ])('%s shows its plan', async (line) => {
+  ])('%s shows its plan, also where only reading is allowed', async (line) => {
     const { run, isUnchanged } = await service();
-    const ran = await run(line, { CHATELAINE_DRY_RUN: '1' });
+    const ran = await run(line, { CHATELAINE_DRY_RUN: '1', CHATELAINE_READ_ONLY: '1' });
     expect(ran.exitCode).toBe(0);
     expect(ran.stdout).toContain('would be');
     expect(isUnchanged()).toBe(true);

@@ -94,13 +94,13 @@ export function guard(connection: Connection, request: Request, call: Call): voi
 }
 
 function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, request: Request, call: Call): void {
-  if (readOnly) {
+  if (!plan) {
+    if (!readOnly) return;
     throw new Failure('config', 'this profile is read-only: nothing was sent', {
       hint: 'Choose another profile with --profile, sign in again with --no-read-only, or unset CHATELAINE_READ_ONLY.',
       http: { method: request.method, url: request.shown },
     });
   }
-  if (!plan) return;
   const type = request.headers['content-type'];
   const added = Object.entries(headers).map(([name, text]) => `${name}: ${String(text)}`);
   const planned = {
