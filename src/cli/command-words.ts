@@ -158,5 +158,5 @@ function keyAdvice(flag: string, options: Fields): string | undefined {
   if (!/^-(k|-.*(key|token|secret|passw))/i.test(flag)) return undefined;
   if ('api_key_stdin' in options)
     return 'No option accepts the key itself: give it with --api-key-stdin, --api-key-file FILE or --key-command COMMAND.';
-  return 'No option accepts a key: store it once with chatelaine auth login --api-key-stdin.';
+  return 'No option accepts a key. To store it once: chatelaine auth login --api-key-stdin';
 }

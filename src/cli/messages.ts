@@ -60,7 +60,7 @@ export function openMessages(
   const write = (text: string): void => writeClean(redactor.clean(text));
   const isColored = (): boolean => hasColor({ when: color, terminal: isTerminal(), env: host.system.env });
   const lines = (text: string, mark = ''): string =>
-    fit(mark + indented(commandsApart(shown(complete(text)))), columns());
+    fit(commandsApart(mark + indented(shown(complete(text)))), columns());
   return {
     /** A line that is part of the run, such as a plan or what the command waits for. */
     say(text: string): void {

@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { commandsApart, fit, indented, plainJson, plainLines } from './plain.ts';
+import { commandLine, commandsApart, fit, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
   readonly terminal: boolean;
@@ -21,13 +21,11 @@ export function failureText(failure: Failure, { terminal, columns, color }: Erro
 
 const mark = 'chatelaine:';
 
-/** Marks each line as a hint, except a command, which is copied; a sentence may begin like a command. */
+/** Marks each line as a hint, except a command, which is copied. */
 function hintLines(hint: string | undefined): string {
   if (hint === undefined) return '';
   const lines = commandsApart(hint).split('\n');
-  return lines
-    .map((line) => (/^ *chatelaine [a-z].*[^.]$/.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`))
-    .join('');
+  return lines.map((line) => (commandLine.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`)).join('');
 }
 
 /** The object of the error on one line without its end. */

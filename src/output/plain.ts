@@ -24,9 +24,15 @@ export function indented(text: string, columns = 2): string {
   return text.replace(lineBreak, `\n${' '.repeat(columns)}`);
 }
 
+/** A command of ours, or one that repairs files. */
+const command = String.raw`(?:chatelaine [a-z]|(?:chmod|chown|mv|move|rm|del) )`;
+const commandAtEnd = new RegExp(String.raw`(?<=\S:)(?<!^undo:) (${command}.*?)(?:(?<=\w)\.)?$`, 'gm');
+/** A line that is a command; a sentence may begin like one. */
+export const commandLine = new RegExp(String.raw`^ *${command}.*(?<!\w\.)$`);
+
 /** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */
 export function commandsApart(text: string): string {
-  return text.replace(/(?<=\S:)(?<!^undo:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
+  return text.replace(commandAtEnd, '\n  $1');
 }
 
 /** Our lines in a terminal of `columns` (0: unknown), broken at blanks only; a command continues with a backslash. */
@@ -36,8 +42,7 @@ export function fit(text: string, columns: number): string {
     if (line.length <= columns) return line;
     const [lead = ''] = /^ */.exec(line) ?? [];
     const rest = line.slice(lead.length);
-    if (lead === '' || !rest.startsWith('chatelaine '))
-      return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
+    if (lead === '' || !commandLine.test(rest)) return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
     return isWindows ? line : lead + joinWords(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
   });
   return lines.join('\n');

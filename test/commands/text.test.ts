@@ -89,12 +89,3 @@ describe('--no-input', () => {
     expect(body.stdout).toContain('"ada"');
   });
 });
-
-test.each([
-  ['licence --help', 'Did you mean license?'],
-  ['license lst --help', 'Did you mean list?'],
-  ['help nosuch', 'See chatelaine --help.'],
-])('%s is exit 2 with the nearest names', async (line, hint) => {
-  const { exitCode, stdout, lines } = await runAlone(line);
-  expect({ exitCode, stdout, hint: lines.at(-1) }).toEqual({ exitCode: 2, stdout: '', hint: `hint: ${hint}` });
-});

@@ -109,9 +109,10 @@ describe('a command in a hint', () => {
 
   test('is on a line of its own, without the full stop of its sentence', () => {
     expect(commandsApart('Nobody has it. Store one: chatelaine auth login.')).toBe(
-      'Nobody has it. Store one:\nchatelaine auth login',
+      'Nobody has it. Store one:\n  chatelaine auth login',
     );
-    expect(commandsApart('Run: chatelaine archive pull .')).toBe('Run:\nchatelaine archive pull .');
+    expect(commandsApart('Run: chatelaine archive pull .')).toBe('Run:\n  chatelaine archive pull .');
+    expect(commandsApart('Look, then: chmod 700 /a/b')).toBe('Look, then:\n  chmod 700 /a/b');
     expect(commandsApart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
   });
 
@@ -119,6 +120,7 @@ describe('a command in a hint', () => {
     expect(fit('aaaa bbbb', 9)).toBe('aaaa bbbb');
     expect(fit('  aaa bb ccc', 10)).toBe('  aaa bb\n    ccc');
     expect(fit('  chatelaine aa bbbb', 19)).toBe('  chatelaine aa \\\n    bbbb');
+    expect(fit('  mv /a/b /a/c.broken', 19)).toBe('  mv /a/b \\\n    /a/c.broken');
     expect(indented('a\nb')).toBe('a\n  b');
   });
 
@@ -126,7 +128,7 @@ describe('a command in a hint', () => {
     'goes on behind a backslash at %i columns, and bash reads the same words',
     needs('shell'),
     (columns) => {
-      const shown = fit(indented(commandsApart(`Run: ${line}`)), columns);
+      const shown = fit(commandsApart(`Run: ${line}`), columns);
       const command = shown.slice(shown.indexOf('\n') + 1);
       const said = (text: string): string =>
         execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });

@@ -68,7 +68,7 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
           exitCode: 3,
           stderr:
             `chatelaine: the folder ${config} can be written by other users (mode ${(mode & 0o777).toString(8)})\n` +
-            `hint: Check what it contains, then: chmod 700 ${config}\n`,
+            `hint: Check what it contains, then:\n  chmod 700 ${config}\n`,
         });
       }
       expect(hasRun()).toBe(false);
@@ -139,7 +139,7 @@ describe('the configuration folder', needs('modes', 'shell'), () => {
       expect(exitCode).toBe(3);
       expect(stderr).toBe(
         `chatelaine: the folder ${config} belongs to another user (id ${stranger})\n` +
-          `hint: Check what it holds, then: chown 0 ${config}\n`,
+          `hint: Check what it holds, then:\n  chown 0 ${config}\n`,
       );
       expect(await run('auth token app-7')).toMatchObject({ exitCode: 3 });
       expect(hasRun()).toBe(false);

@@ -86,7 +86,7 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
   if (subject !== undefined)
     return `The ${subject.toLowerCase()} is deactivated, whatever the key: ask who administers the ${subject === 'organization' ? 'server' : 'organization'}.`;
   if (kind === 'auth')
-    return 'Check that the key belongs to this account and URL; chatelaine doctor tries every key that is set or stored.';
+    return 'Check that the key belongs to this account and URL. To try every key that is set or stored: chatelaine doctor';
   if (kind === 'unavailable') return 'Run the command again later.';
   return undefined;
 }

@@ -63,7 +63,7 @@ export function refuse(answer: Answer, missing?: string): void {
 }
 
 const wrongKey =
-  'Check that the key belongs to this URL and application; chatelaine doctor tries every key that is set or stored.';
+  'Check that the key belongs to this URL and application. To try every key that is set or stored: chatelaine doctor';
 const wrongUrl = 'The response is an HTML page: the base URL of the profile may be wrong.';
 
 export function refuseError(answer: Answer, subject: AnswerSubject): void {

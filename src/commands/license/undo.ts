@@ -162,7 +162,7 @@ function refusal({ remote_user }: PastChange, why: string): Failure {
   });
 }
 
-const checkIt = 'Check it with chatelaine license list --remote-user USER; license edit CODE changes it.';
+const checkIt = 'license edit CODE changes it. To check it: chatelaine license list --remote-user USER';
 
 function createdNote(users: readonly string[]): string {
   const retire = commandLine('license retire', ['--remote-user', 'USER']);

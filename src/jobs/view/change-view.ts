@@ -68,7 +68,7 @@ async function withNearViews(cause: unknown, fragment: string, chat: ChatApi): P
     hint:
       near === ''
         ? 'chatelaine view list shows the views of the account. Add others in the app.'
-        : 'Write the fragment of the view that you mean. chatelaine view list shows those of the account.',
+        : 'Write the fragment of the view that you mean. To see those of the account: chatelaine view list',
   });
 }
 

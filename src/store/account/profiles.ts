@@ -225,7 +225,7 @@ export async function profileNamed<K extends Kind>(profiles: Pick<Profiles, 'fin
   if (isOfKind(profile, kind)) return profile;
   if (!profile) throw unknownProfile(name, await profiles.names());
   throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
-    hint: `Name another profile; chatelaine auth status shows them.`,
+    hint: 'Name another profile. To see them: chatelaine auth status',
   });
 }
 
@@ -240,7 +240,7 @@ export async function defaultOf<K extends Kind>(profiles: StoredProfiles, kind: 
   const stored = (await profiles.all()).filter((profile) => profile.kind === kind).map((profile) => profile.name);
   const [what, hint] =
     stored.length > 0
-      ? ['the default', `Choose one with --profile or chatelaine auth use: ${stored.join(', ')}`]
+      ? ['the default', `Choose ${stored.join(' or ')} with --profile, or for all commands: chatelaine auth use NAME`]
       : ['signed in', `Try it out first with --sandbox, or sign in: ${signIn[kind]}`];
   throw new Failure('config', `no ${kinds[kind]} is ${what}`, { hint });
 }

@@ -54,7 +54,7 @@ export async function readSecretFile(
     stream = opened.stream;
     const isMounted = opened.stats.uid === 0 && system.uid !== 0;
     const otherwise =
-      `; or give a pipe: <(cat ${shellWord(path)}). Of a mounted secret, Kubernetes sets the mode with defaultMode: 0400 of the volume ` +
+      `\nOr give a pipe: <(cat ${shellWord(path)}). Of a mounted secret, Kubernetes sets the mode with defaultMode: 0400 of the volume ` +
       'and fsGroup of the pod; docker and compose mount the mode and owner of the file on the host; swarm takes uid and mode: 0400.';
     const words = { what: `${source}: ${path}`, otherwise };
     if (opened.stats.isFile()) await refuseUnsafe(path, opened.stats, system, isMounted ? 0o007 : 0o077, words);

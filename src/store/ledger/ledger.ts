@@ -138,7 +138,7 @@ export function stateIn({ version, salt, age }: LedgerRow = {}): LedgerState {
     hint:
       Number(version) > ledgerVersion
         ? 'Upgrade chatelaine on this machine.'
-        : 'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
+        : 'Once chatelaine is upgraded on all machines, and no run is working, DROP SCHEMA chatelaine CASCADE, then: chatelaine ledger init',
   });
 }
 

@@ -172,7 +172,7 @@ function ledgerFailure({ name, user }: LedgerAddress, cause: unknown): Failure {
   const [said, code] = [messageOf(cause), (cause instanceof pg.DatabaseError && cause.code) || ''];
   if (refused.has(code))
     return new Failure('auth', `the ledger ${name} refuses the role ${user}: ${said}`, {
-      hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role; chatelaine ledger init --help names its rights.',
+      hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role. For its rights: chatelaine ledger init --help',
       cause,
     });
   if (notSetUp.has(code))
@@ -181,7 +181,7 @@ function ledgerFailure({ name, user }: LedgerAddress, cause: unknown): Failure {
       cause,
     });
   return new Failure('unavailable', `the ledger ${name} is not available: ${said}`, {
-    hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
+    hint: 'Without the ledger nothing is created. To see what is wrong with it: chatelaine doctor',
     cause,
   });
 }

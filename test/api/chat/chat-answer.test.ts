@@ -39,7 +39,10 @@ test.each([
 test.each([
   [400, undefined],
   [404, undefined],
-  [401, 'Check that the key belongs to this account and URL; chatelaine doctor tries every key that is set or stored.'],
+  [
+    401,
+    'Check that the key belongs to this account and URL. To try every key that is set or stored: chatelaine doctor',
+  ],
   [500, 'Run the command again later.'],
 ])('the hint of an error with %d', (status, hint) => {
   expect(refusal(answer(status, { result: 'error', msg: 'no' })).details.hint).toBe(hint);

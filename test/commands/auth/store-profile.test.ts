@@ -153,7 +153,7 @@ test('a refused key says that nothing was stored', async () => {
 });
 
 test.each([
-  [0o644, /holds a key and can be read by other users\. Run: chmod 600 /],
+  [0o644, /holds a key and can be read by other users\. Run:\n {2}chmod 600 /],
   [0o600, /^$/],
 ])('a zuliprc of mode %o', needs('modes'), async (mode, warning) => {
   const { run, home } = place();

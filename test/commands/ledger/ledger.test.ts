@@ -244,7 +244,7 @@ describe('with a database', needs('postgresql'), () => {
     await cluster.query('UPDATE chatelaine.ledger SET version = 2', [], 'older');
     const older = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/older?') };
     const hint =
-      'Once chatelaine is upgraded on all machines, and no run is working: DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.';
+      'Once chatelaine is upgraded on all machines, and no run is working, DROP SCHEMA chatelaine CASCADE, then: chatelaine ledger init';
     const service = fakeService();
     const { exitCode, error } = await run(service, ensure, { env: older });
     expect([exitCode, error?.message, error?.hint]).toEqual([3, expect.stringContaining('has version 2'), hint]);

@@ -23,7 +23,8 @@ test('a view that the account does not have is named, with what can be done', as
     lines: [
       "chatelaine: the account has no view 'narrow/is/alerted'; near: narrow/is/starred",
       '  The server says: Navigation view does not exist. (BAD_REQUEST)',
-      'hint: Write the fragment of the view that you mean. chatelaine view list shows those of the account.',
+      'hint: Write the fragment of the view that you mean. To see those of the account:',
+      '  chatelaine view list',
     ],
   });
 });

@@ -233,7 +233,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
     { profile: 'chat' },
     'config',
     "profile 'chat' is a chat account; this command needs a licensing app",
-    'Name another profile; chatelaine auth status shows them.',
+    'Name another profile. To see them: chatelaine auth status',
   ],
   [
     'an unknown code',
@@ -296,7 +296,7 @@ test('stored profiles without a default are named', async () => {
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
     message: 'no licensing app is the default',
-    hint: 'Choose one with --profile or chatelaine auth use: second',
+    hint: 'Choose second with --profile, or for all commands: chatelaine auth use NAME',
   });
 });
 

@@ -399,8 +399,8 @@ describe('a ledger', needs('postgresql'), () => {
 
   test.each([
     [`UPDATE chatelaine.ledger SET version = ${ledgerVersion + 1}`, 'Upgrade chatelaine on this machine.'],
-    ['UPDATE chatelaine.ledger SET version = 2', 'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.'],
-    ['DELETE FROM chatelaine.ledger', 'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.'],
+    ['UPDATE chatelaine.ledger SET version = 2', 'DROP SCHEMA chatelaine CASCADE, then: chatelaine ledger init'],
+    ['DELETE FROM chatelaine.ledger', 'DROP SCHEMA chatelaine CASCADE, then: chatelaine ledger init'],
     ['DROP SCHEMA chatelaine CASCADE', 'Create it once: chatelaine ledger init'],
   ])('after %s nothing is sent, and the way out is named', async (sql, hint) => {
     const name = `odd_${(count += 1)}`;
@@ -423,7 +423,7 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await failureOf(() => writesOf(ledgerAt('postgres://tester@127.0.0.1:1/postgres')))).toEqual({
       kind: 'unavailable',
       message: 'the ledger 127.0.0.1:1/postgres is not available: connect ECONNREFUSED 127.0.0.1:1',
-      hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
+      hint: 'Without the ledger nothing is created. To see what is wrong with it: chatelaine doctor',
     });
   });
 
