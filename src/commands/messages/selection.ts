@@ -117,8 +117,11 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
   if (values.use_first_unread_anchor)
     context.note('use_first_unread_anchor is deprecated: --anchor first_unread was sent');
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
-  if (values.since !== undefined || values.until !== undefined)
-    return { kind: 'times', ...timesOf(values, context), limit: values.limit };
+  if (values.since !== undefined || values.until !== undefined) {
+    const correct = () => spanOf(values, context);
+    const times = context.clock.serverNow() === undefined ? { ...checkSpan(values, context), correct } : correct();
+    return { kind: 'times', ...times, limit: values.limit };
+  }
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
@@ -136,11 +139,6 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
   const limit = values.limit ?? plainLimit;
   if (anchor === undefined || anchor === 'newest') return { kind: 'newest', limit };
   return { kind: 'pages', anchor, limit, ...inclusion };
-}
-
-function timesOf(values: RangeValues, context: TimeParts) {
-  if (context.clock.serverNow() !== undefined) return spanOf(values, context);
-  return { ...checkSpan(values, context), correct: () => spanOf(values, context) };
 }
 
 /** Parameters that say where a range begins or which messages it holds, as --since and --until do. */

@@ -115,9 +115,13 @@ export async function namedTopics(
   if (!channel) return { topics: await topicsInRows(chat, from ?? '', context), before };
   await refuseArchived(chat, channel);
   const listed = from === undefined ? topics : namesInFile(from, await context.disk.read(from));
+  // A name that a list may have escaped is replaced by the one that exists.
+  const isDoubtful = listed.some((name) => otherReading(name) !== undefined);
+  const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
+  const isThere = (one: string): boolean => known?.some((there) => isSameTopic(there, one)) ?? false;
   const names = match
     ? await namesThatMatch(chat, channel, { ...naming, match }, before, root, context)
-    : await namesThere(chat, channel, listed);
+    : listed.map((name) => nameThatIsThere(name, isThere));
   return { topics: names.map((topic_name) => ({ channel, topic_name, label: topic_name })), before };
 }
 
@@ -126,13 +130,6 @@ function namesInFile(file: string, text: string): readonly string[] {
   const names = namesInList(lines, ['topic_name'], 'keep');
   if (names.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
   return names;
-}
-
-/** Replaces a name that a list may have escaped by the one that exists. @throws Failure usage where both exist */
-async function namesThere(chat: ChatApi, channel: Channel, names: readonly string[]): Promise<readonly string[]> {
-  const isDoubtful = names.some((name) => otherReading(name) !== undefined);
-  const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
-  return names.map((name) => nameThatIsThere(name, (one) => known?.some((there) => isSameTopic(there, one)) ?? false));
 }
 
 async function namesThatMatch(

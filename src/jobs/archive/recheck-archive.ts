@@ -154,17 +154,13 @@ export function sayGone(
 
 /** The ways in which a message that is shown differs from its last recorded state. */
 function changesOf({ message: before, why }: MessageState, now: Message, form: ArchiveForm) {
+  // An edit alone changes the source; the rendered form also changes where the server adds a preview later.
+  const isEdit = form === 'source' || before['last_edit_timestamp'] !== now['last_edit_timestamp'];
   return [
     ...(why === undefined ? [] : (['back'] as const)),
-    ...(isEdited(before, now, form) ? (['edited'] as const) : []),
+    ...(isEdit && before['content'] !== now['content'] ? (['edited'] as const) : []),
     ...(isMoved(before, now) ? (['moved'] as const) : []),
   ];
-}
-
-/** An edit alone changes the source; the rendered form also changes where the server adds a preview later. */
-function isEdited(before: ArchivedMessage, now: Message, form: ArchiveForm): boolean {
-  if (before['content'] === now['content']) return false;
-  return form === 'source' || before['last_edit_timestamp'] !== now['last_edit_timestamp'];
 }
 
 function isMoved(before: ArchivedMessage, now: Message): boolean {

@@ -65,7 +65,9 @@ export async function readManifest(folder: string) {
   if (isObject(value)) refuseNewer(path, value['archive'], archiveVersion);
   if (value === undefined) return { problem: 'it is not valid JSON' };
   if (!isManifest(value)) return { problem: 'it is not the head of an archive' };
-  if (!hasOwnHash(text)) return { problem: 'its content changed: its SHA-256 is not the one at its end' };
+  const [end = '', hash] = /,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/.exec(text) ?? [];
+  if (hashOf(Buffer.from(`${text.slice(0, -end.length)}\n}\n`)) !== hash)
+    return { problem: 'its content changed: its SHA-256 is not the one at its end' };
   return { manifest: value };
 }
 
@@ -92,11 +94,6 @@ export async function writeManifest(folder: string, { state, ...head }: Manifest
   const sha256 = hashOf(Buffer.from(text));
   await writePrivate(join(folder, manifestFile), `${text.slice(0, -'\n}\n'.length)},\n  "sha256": "${sha256}"\n}\n`);
   return sha256;
-}
-
-function hasOwnHash(text: string): boolean {
-  const [end = '', hash] = /,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/.exec(text) ?? [];
-  return hashOf(Buffer.from(`${text.slice(0, -end.length)}\n}\n`)) === hash;
 }
 
 function isManifest(head: unknown): head is Manifest {

@@ -91,9 +91,10 @@ export function problemsOfLists(lists: Lists, names: readonly string[], manifest
   const parts = lists['parts.ndjson'].records;
   problems.push(...problemsOfParts(parts));
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
+  const own = new Set<string>([manifestFile, filesFolder, ...listNames]);
   const next = (parts.at(-1)?.part ?? 0) + 1;
   for (const name of names) {
-    if (listed.has(name) || isOwnName(name)) continue;
+    if (listed.has(name) || own.has(name) || /^lock(\.|$)/.test(name) || isDesktopFile(name)) continue;
     // The next pull writes over the files of the next part.
     if (partNumberIn(name) === next)
       found('unfinished', name, 'it has no line in parts.ndjson: the pull that wrote it did not end');
@@ -115,11 +116,6 @@ function* problemsOfParts(parts: readonly ArchivePart[]): Generator<ArchiveProbl
       yield problemOf('lost', 'parts.ndjson', `the line of part ${part} does not follow the lines before it`);
     if (!late) above = Math.max(above, last);
   }
-}
-
-function isOwnName(name: string): boolean {
-  const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name);
-  return isOwn || /^lock(\.|$)/.test(name) || isDesktopFile(name);
 }
 
 /** Reads the whole archive, file by file, and yields what is wrong with it; an unfinished run last. */

@@ -196,13 +196,9 @@ export async function readPurge(folder: string): Promise<PurgeRecord> {
     throw new Failure('config', `${path} is damaged: ${damaged[0]}`, {
       hint: 'Put it back from a copy, or pull into another folder.',
     });
-  return { stage: stageOf(records), steps: records.filter(isStep) };
-}
-
-function stageOf(records: readonly unknown[]): PurgeStage {
   const last = records.at(-1);
-  if (last === undefined) return 'new';
-  return isObject(last) && 'finished' in last ? 'ended' : 'begun';
+  const stage = isObject(last) && 'finished' in last ? 'ended' : 'begun';
+  return { stage: last === undefined ? 'new' : stage, steps: records.filter(isStep) };
 }
 
 function isStep(record: unknown): record is PurgeStep {
