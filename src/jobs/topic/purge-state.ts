@@ -173,7 +173,8 @@ export function nextStep(
   const left = leftIn(state);
   if (left === 0 && call.end === 'whole') return 'end';
   const isAmongHidden = left === 0 && isLimited && call.end === 'part';
-  return call.withoutProgress < (isAmongHidden ? mostHiddenRounds : mostRounds) ? 'call' : 'give up';
+  if (call.withoutProgress < (isAmongHidden ? mostHiddenRounds : mostRounds)) return 'call';
+  return left === 0 && !isLimited ? 'end' : 'give up';
 }
 
 /** The purge gives up after this many rounds that removed no original message. */

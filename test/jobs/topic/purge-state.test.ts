@@ -270,6 +270,7 @@ test.each<[sentence: string, happenings: readonly Happening[], isLimited: boolea
     false,
     'call',
   ],
+  ['once no message of the start is left', [...begun, ...rounds(3, 'part', [11])], false, 'end'],
   ['While hidden messages are deleted, fifty such rounds do.', [survey([]), ...rounds(49, 'part', [])], true, 'call'],
   [
     'While hidden messages are deleted, fifty such rounds do.',
