@@ -63,7 +63,7 @@ export class PurgeArchive {
     const archive = await run.archive(survey.folder);
     try {
       const purge = await readPurge(survey.folder);
-      const meanwhile = `another process has just changed the deletion of ${survey.folder}: nothing was deleted`;
+      const meanwhile = `another process has just changed the deletion of ${survey.folder}: nothing of it was deleted`;
       if (purge.stage !== (survey.isBegun ? 'begun' : 'new'))
         throw new Failure('unavailable', meanwhile, { hint: 'Run the same command again.' });
       const opened = new PurgeArchive(run, survey, archive, purge);

@@ -96,7 +96,7 @@ export function refuseMore({ label }: TopicSurvey, counts: StateCounts, most: nu
   const gone = counts.deleted + counts.unseen;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
   const more = `${quantity(deletable(counts), 'message')} of '${label}' would be deleted${earlier}, more than the ${most} that --max-messages allows`;
-  if (left === undefined) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
+  if (left === undefined) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}of it was deleted`);
   throw new Failure('incomplete', `${more}; ${left} of the original messages are left`, { retryable: false });
 }
 

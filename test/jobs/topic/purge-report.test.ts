@@ -38,8 +38,8 @@ test.each<[message: string, places: number, steps: readonly FoldedEvent[], retry
 });
 
 test.each([
-  [0, undefined, '', ': nothing was deleted'],
-  [1, undefined, ', 1 of them before', ': nothing more was deleted'],
+  [0, undefined, '', ': nothing of it was deleted'],
+  [1, undefined, ', 1 of them before', ': nothing more of it was deleted'],
   [1, 2, ', 1 of them before', '; 2 of the original messages are left'],
 ])('more than may be deleted, after %s: %s left', (deleted, left, before, end) => {
   const counts = { present: 3 - deleted, deleted, unseen: 0, elsewhere: 0 };
