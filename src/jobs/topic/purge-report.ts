@@ -156,7 +156,11 @@ export function warningsOf({ label, isLimited }: TopicSurvey, { arrived, deeper,
   const further = `a delete call went further than the last read, by ${quantity(deeper, 'message')}: what was edited there, or moved in, since the topic was last read as a whole was deleted without being archived`;
   const hidden = `at least ${quantity(counts.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
   const came = `${quantity(arrived, 'message')} arrived during the deletion; what was written, moved, edited or attached during a delete call may have been deleted without being archived`;
-  const all = [...(deeper > 0 ? [further] : []), ...(isLimited ? [hidden] : []), ...(arrived > 0 ? [came] : [])];
+  const all = [
+    ...(deeper > 0 ? [further] : []),
+    ...(isLimited ? [hidden] : []),
+    ...(arrived > 0 && counts.deleted > 0 ? [came] : []),
+  ];
   return all.map((text) => `topic '${label}': ${text}`);
 }
 

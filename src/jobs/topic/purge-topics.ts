@@ -95,10 +95,11 @@ export class TopicPurges {
       await purge.run();
     } catch (cause) {
       await this.#leave(purge, cause);
+    } finally {
+      for (const text of warningsOf(survey, purge.outcome())) this.#run.warn(text);
     }
     const outcome = purge.outcome();
     this.#total += deletable(outcome.counts) - count;
-    for (const text of warningsOf(survey, outcome)) this.#run.warn(text);
     const failure = purge.failure();
     if (failure && !(this.#run.missing_ok && outcome.status === 'unseen')) await this.#leave(purge, failure);
     if (failure) this.#run.warn(failure.message);
