@@ -43,8 +43,10 @@ async function holdsIn(path: string, context: HoldParts): Promise<readonly Topic
   const { normalized } = await import('../../store/roster/header.ts');
   const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r\n|[\n\r\u2028\u2029]/);
   const first = lines.find((line) => line.trim() !== '') ?? '';
-  const header = first.split(/[,;\t]/).map((cell) => normalized(cell.replaceAll('"', '')));
-  const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || header.some((name) => Object.hasOwn(rowFields, name));
+  const isJson = /^\s*[[{]/.test(first);
+  const names = isJson ? lines.join(',').split(/[,{:]/) : first.split(/[,;\t]/);
+  const header = names.map((cell) => normalized(cell.replaceAll('"', '')));
+  const isTable = isZip(bytes) || isJson || header.some((name) => Object.hasOwn(rowFields, name));
   if (isTable) return holdsInRows(source, header);
   const holds: TopicHold[] = [];
   for (const [index, line] of lines.entries())
