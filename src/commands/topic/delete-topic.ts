@@ -95,7 +95,8 @@ export default command({
     await describeTopics(chat, purgePlace, allowed, context.say);
     const isTyped = names.length > 0;
     // The refusal of a topic that the command line names is the failure of its row.
-    if (!isTyped) for (const { failure } of refusals.values()) context.note(failure.message);
+    const said = isTyped ? [] : [...refusals.values()].map(({ failure }) => failure.message);
+    for (const text of new Set(said)) context.note(text);
     const held = [...refusals.values()].filter(({ isHeld }) => isHeld).length;
     if (holds.length > 0 && (!isTyped || held === 0)) context.conclude(`topics that are held: ${held}`);
     const { clock, disk, record, options } = context;

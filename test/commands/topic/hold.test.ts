@@ -228,7 +228,7 @@ describe('a hold whose messages no channel shows', () => {
     const hold = fileOf(`{"ids":[${gone.join()}]}`, 'keep.ndjson');
     const deleted = await purge(`--from ${topics} --confirm 0 --hold ${hold}`);
 
-    expect(deleted.stderr).toContain(`no channel shows the messages ${gone.join(', ')} of this hold`);
+    expect(deleted.stderr.match(/no channel shows the messages 90, 91, [\d, ]+ of this hold/g)).toHaveLength(2);
     expect(deleted.rows).toEqual([
       ['lunch', 'held'],
       ['lunch', 'held'],
