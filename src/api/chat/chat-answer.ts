@@ -71,7 +71,7 @@ function kindOf({ status, body }: Answer): FailureKind {
   const code = isObject(body) ? body['code'] : undefined;
   if (status === 401 || status === 403 || code === 'UNAUTHORIZED_PRINCIPAL' || code === 'UNAUTHORIZED') return 'auth';
   if (status === 404 || code === 'NOT_FOUND') return 'not_found';
-  return isTrouble(status) ? 'unavailable' : 'rejected';
+  return isTrouble(status) || status === 429 ? 'unavailable' : 'rejected';
 }
 
 function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string | undefined {
@@ -98,7 +98,7 @@ function notOfTheApi(answer: Answer): Failure {
   const words = wordsOf(answer.text.slice(0, 20_000));
   const failure = (kind: FailureKind, what: string, hint = hintOf(kind, undefined)): Failure =>
     new Failure(kind, `${what} (${status})${words === '' ? '' : `: ${words}`}`, { hint, http });
-  if (isTrouble(status)) return failure('unavailable', 'the chat server is not available');
+  if (kindOf(answer) === 'unavailable') return failure('unavailable', 'the chat server is not available');
   if (status === 401 || status === 403)
     return failure('auth', 'the chat server or a proxy in front of it refused', pageHint);
   const hint = status === 404 ? 'Check the site URL of the profile.' : undefined;

@@ -56,7 +56,7 @@ test('a read-only profile and a dry run read settings too', async () => {
 test.each([
   ['the event system is down', 400, { result: 'error', code: 'BAD_REQUEST', msg: 'Could not allocate event queue' }, 6],
   ['a refused key', 401, { result: 'error', code: 'UNAUTHORIZED', msg: 'Invalid API key' }, 4],
-  ['a restart', 503, '<h1>busy</h1>', 7],
+  ['a rate limit', 429, '<h1>busy</h1>', 7],
 ])('%s: one attempt, and the error that it is', async (_what, status, body, exit) => {
   const service = fakeService();
   service.expect(register).reply(status, body);
