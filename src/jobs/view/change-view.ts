@@ -49,9 +49,14 @@ export async function renameView(chat: ChatApi, fragment: string, change: ViewCh
     if (!(cause instanceof Failure) || (cause.kind !== 'unknown' && cause.kind !== 'rejected'))
       throw await withNearViews(cause, fragment, chat);
     const holder = (await ifAnswered(chat.views()))?.find(({ name }) => name === change.name);
-    const isDone = holder?.fragment === fragment && (change.is_pinned ?? holder.is_pinned) === holder.is_pinned;
+    const isOwn = holder?.fragment === fragment;
+    const isDone = isOwn && (change.is_pinned ?? holder.is_pinned) === holder.is_pinned;
     if (isDone) return { ignored: [], status: cause.kind === 'rejected' ? 'unchanged' : 'renamed' };
-    if (holder) throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
+    const alone = `Without the name: ${commandLine(`view ${change.is_pinned ? 'pin' : 'hide'}`, [fragment])}`;
+    if (holder && (!isOwn || cause.kind === 'rejected'))
+      throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`, {
+        ...(isOwn && { hint: alone }),
+      });
     const hint = `Check the name of the view before you rename it again: ${commandLine('view list', [])}`;
     throw cause.kind === 'rejected' ? cause : cause.as('unknown', cause.message, { hint });
   }
