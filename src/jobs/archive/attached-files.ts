@@ -1,4 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { incompleteWith } from '../../api/http/answer.ts';
 import { messageLink } from '../../schema/link.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
@@ -78,7 +79,10 @@ export async function keepFiles(
 ) {
   const files = attachedFiles(archive, archive.head?.site ?? '').length;
   if (!archive.head?.files) return { files, files_kept: 0 };
-  const fetched = await fetchFiles(chat, archive, { ...limits, gone: warn });
+  const fetched = await fetchFiles(chat, archive, { ...limits, gone: warn }).catch((cause: unknown) => {
+    const isPart = cause instanceof Failure && cause.kind === 'unavailable';
+    throw isPart ? incompleteWith(`not all attached files are kept in ${archive.folder}`, cause) : cause;
+  });
   const refused = fetched.lacking.filter(({ why }) => why === 'failed');
   for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
   const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
