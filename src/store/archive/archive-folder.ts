@@ -4,7 +4,7 @@ import { usage } from '../../core/failure.ts';
 import { exists, ifThere, orFailure, readBytes, unlessRefused, writeNamed } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
-import { manifestFile } from './archive-head.ts';
+import { damagedFile, manifestFile } from './archive-head.ts';
 import { filesFolder, keptName } from './kept-file.ts';
 
 const lockName = 'lock';
@@ -33,7 +33,9 @@ export function makeSharedFolder(folder: string): Promise<void> {
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
 export async function refuseOtherFiles(folder: string): Promise<void> {
-  const other = (await namesIn(folder)).find((name) => !name.startsWith(lockName) && !isDesktopFile(name));
+  const names = await namesIn(folder);
+  if (names.includes('parts.ndjson')) throw damagedFile(folder, { file: manifestFile, problem: 'it is missing' });
+  const other = names.find((name) => !name.startsWith(lockName) && !isDesktopFile(name));
   if (other === undefined) return;
   const hint = channelFolder.test(other)
     ? 'For archives of all channels give --all-channels.'
