@@ -9,7 +9,7 @@ import type { Host } from './host.ts';
 
 type InputParts = Pick<RunParts, 'host' | 'signal' | 'messages'>;
 
-/** True if a person can answer: standard error and input are terminals. A CI may have a terminal with nobody at it. */
+/** True if a person can answer: at a terminal, in the foreground. A CI may have a terminal with nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
   const isCi = !/^(false|0|no)?$/i.test(system.env['CI'] ?? '');
   return input !== false && !isCi && stderr.isTTY === true && terminal.isForeground();

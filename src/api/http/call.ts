@@ -117,7 +117,7 @@ export interface Connection {
   readonly authorization: Secret | undefined;
   readonly key: KeyVariable | undefined;
   readonly userAgent: string;
-  /** Answers hold license codes: a trace shows their keys and types only. */
+  /** Answers hold license codes: a trace shows only how long they are. */
   readonly sealed: boolean;
   readonly readOnly: boolean;
   /** What the account adds to every request, for an access proxy. */
