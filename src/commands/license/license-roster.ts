@@ -1,3 +1,4 @@
+import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -61,8 +62,8 @@ function withSize({ remote_user, app_code, size_allowance = 0 }: ExpectedLicense
 
 /**
  * The license of each row's user, in the order of the sheet; nothing is changed.
- * @throws Failure not_found after the rows, naming users who have none; incomplete where that is not known, or where
- * what the server lists is no key
+ * @throws Failure not_found after the rows, naming users who have none; auth for a key of another application;
+ * incomplete where that is not known, or where what the server lists is no key
  */
 export async function* licensesOfSheet(
   file: string,
@@ -78,21 +79,20 @@ export async function* licensesOfSheet(
   const resultOf = users.length > fewUsers ? await lookups.list(users) : undefined;
   const found = new Map<string, readonly License[]>();
   const licensesOf = (user: LicenseUser): readonly License[] => found.get(userKey(user)) ?? [];
-  let unknown: Failure | undefined;
+  let problem: Failure | undefined;
   for (const user of users) {
     const result = resultOf?.(user) ?? (await lookups.of(user.app_code).lookUp(user.remote_user, 'given'));
     if (result.shows === 'licenses') found.set(userKey(user), result.licenses);
-    if (result.shows === 'incomplete') unknown ??= result.failure;
+    if (result.shows === 'incomplete') problem ??= result.failure;
     if (licensesOf(user).length > 1) context.warn(severalWarning(user));
   }
   const shape = users.flatMap(licensesOf)[0]?.fields ?? {};
   const blank = Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
-  let noKey: Failure | undefined;
   for (const [index, { remote_user, app_code: code, size_allowance }] of rows.entries()) {
     const licenses = licensesOf({ remote_user, app_code: code });
     const license = licenses.find((one) => sizeOf(one) === size_allowance) ?? licenses[0];
     const failure = license && (await lookups.whyNoKey({ remote_user, app_code: code }, license));
-    noKey ??= failure?.as(failure.kind, `'${remote_user}': ${failure.message}`);
+    problem ??= failure?.as(failure.kind, `'${remote_user}': ${failure.message}`);
     const shown = failure ? undefined : license;
     const fields = shown?.fields ?? {
       ...blank,
@@ -102,10 +102,11 @@ export async function* licensesOfSheet(
     };
     yield { key: shown ? shown.key : '', fields: withOurs(fields, { ...others[index] }) };
   }
-  if (unknown) throw unknown;
-  if (noKey) throw noKey;
+  if (problem) throw problem;
   const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
   if (without.length === 0) return;
+  if (without.length === users.length)
+    for (const code of new Set(users.map((user) => user.app_code))) await refuseOtherApplication(licensing(code), code);
   const have = without.length === 1 ? 'has' : 'have';
   const text = `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${firstOf(without)}`;
   throw new Failure('not_found', text, {

@@ -30,14 +30,8 @@ describe('license list --from', () => {
       message: '1 of 3 users has no license: zoe',
       hint: 'license apply with the same file and options creates what is missing.',
     });
-    const rows = (JSON.parse(ran.stdout) as Record<string, unknown>[]).map(
-      ({ Name, Ort, license_code, remote_user, size_allowance }) => [
-        Name,
-        Ort,
-        remote_user,
-        license_code,
-        size_allowance,
-      ],
+    const rows = (JSON.parse(ran.stdout) as Record<string, unknown>[]).map((row) =>
+      ['Name', 'Ort', 'remote_user', 'license_code', 'size_allowance'].map((name) => row[name]),
     );
     expect(rows).toEqual([
       ['Ben B.', 'Ulm', 'ben', codeOf('ben'), 5],
@@ -46,6 +40,13 @@ describe('license list --from', () => {
       ['Ben again', 'Ulm', 'ben', codeOf('ben'), 5],
     ]);
     expect(users()).toEqual(before);
+  });
+
+  test('names the application whose key is used for another one', async () => {
+    const { run } = await openSandbox();
+    const env = { CHATELAINE_APP_CODE: '4712' };
+    const { exitCode, error } = await run('license list --from - -o json', { env, stdin: 'remote_user\nada\n' });
+    expect([exitCode, error?.message]).toEqual([4, 'this key belongs to application 4711, not 4712']);
   });
 
   test('-o csv has the same columns in each row, and -q prints the keys that there are', async () => {
