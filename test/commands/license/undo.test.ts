@@ -125,7 +125,7 @@ test('a retired license comes back, but not beside one that its user has by now'
 
   const second = runOf(await run(`license retire ${code}`, { home }));
   await run(`license create --remote-user ${user.toUpperCase()} --size-allowance 2`, { home });
-  expect((await run(`license undo ${second} -y -o json`, { home })).error?.hint).toContain('list --remote-user USER;');
+  expect((await run(`license undo ${second} -y -o json`, { home })).error?.hint).toContain('list --remote-user USER');
   await run(`license create --remote-user ${user} --size-allowance 2`, { home });
   const refused = await run(`license undo ${second} -y`, { home });
   expect(refused).toMatchObject({ exitCode: 8 });
