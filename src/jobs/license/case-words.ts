@@ -68,7 +68,7 @@ export function failureOf(one: Case, { outcome, why }: Unmet, wants: Rules['want
     const isSafe = wants === 'one license' && (isOpen || isAnswered);
     const { remote_user, app_code } = asked;
     const check = `Check before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
-    const hint = !isSafe ? check : isThere ? lateHint : sendAgainHint(asked);
+    const hint = !one.sent && cause ? cause.details.hint : !isSafe ? check : isThere ? lateHint : sendAgainHint(asked);
     const kind = why.is === 'stopped' && cause?.isInterruption ? cause.kind : 'unknown';
     return new Failure(kind, [said, reasonOf(why, asked)].filter(Boolean).join('; '), {
       hint,

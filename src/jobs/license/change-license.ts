@@ -29,8 +29,7 @@ export interface ChangePorts {
  */
 export async function changeLicense(change: LicenseChange, ports: ChangePorts): Promise<License> {
   const { found, fields } = change;
-  const record = (event: 'changing' | 'changed' | 'refused') =>
-    ports.history.record({ ...changeOf(found, fields), event });
+  const record: Recorder = (event) => ports.history.record({ ...changeOf(found, fields), event });
   const license = await sendUntilKnown(change, ports, record);
   await record('changed');
   // A response without the license has only the requested fields: the others are unchanged.
@@ -39,12 +38,11 @@ export async function changeLicense(change: LicenseChange, ports: ChangePorts): 
     : license;
 }
 
-async function sendUntilKnown(
-  change: LicenseChange,
-  { places, signal }: ChangePorts,
-  record: (event: 'changing' | 'refused') => Promise<unknown>,
-): Promise<License> {
+type Recorder = (event: 'changing' | 'changed' | 'refused') => Promise<boolean>;
+
+async function sendUntilKnown(change: LicenseChange, ports: ChangePorts, record: Recorder): Promise<License> {
   const { api, found, fields, users } = change;
+  const { places, signal } = ports;
   const { settle, retries, elapsed } = places.world;
   const [code, size_allowance] = [keyOf(found), fields.size_allowance];
   let shown: License | undefined;

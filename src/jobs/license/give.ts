@@ -12,7 +12,7 @@ import { answerOf, countIn, locked, madeBy, posted, type Case, type End, type St
 import { sayBefore, severalWarning } from './case-words.ts';
 import { changeLicense } from './change-license.ts';
 import { CreationRequests } from './creation-requests.ts';
-import type { GivePorts } from './give-ports.ts';
+import { fatalKinds, type GivePorts } from './give-ports.ts';
 import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
 import { nextStep, whereRefused, whereStopped } from './next-step.ts';
@@ -155,15 +155,14 @@ export class Giving {
 
   /** Ends the case with a failure, and the run as well if the failure is not about this case alone. */
   async #failed(one: Case, failure: Failure, step: Step): Promise<void> {
-    const { placesOf } = this.#ports;
-    const isEnd = this.#ports.state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
-    if (isEnd) this.#ports.state.stop(failure);
-    // A case without a request reports the refused key, or the configuration error, that ends the run.
-    if (isEnd && (one.sent || (failure.kind !== 'auth' && failure.kind !== 'config'))) {
-      if (one.sent) this.#waiting.set(one.asked, one);
-      return;
-    }
-    await this.#ended(one, whereRefused(one, failure, step.do === 'resize' ? step.license : undefined));
+    const { placesOf, state } = this.#ports;
+    const isEnd = state.isEndedBy(failure) || placesOf(one.asked.app_code).isEndedBy(failure);
+    if (isEnd) state.stop(failure);
+    // A case without a POST reports the refused key, or the configuration error, that ends the run, and a lost change.
+    const listed = step.do === 'resize' ? step.license : undefined;
+    const isTold = !isEnd || fatalKinds.has(failure.kind) || (listed && failure.kind === 'unknown');
+    if (isEnd && one.sent) this.#waiting.set(one.asked, one);
+    else if (isTold) await this.#ended(one, whereRefused(one, failure, listed));
   }
 
   async #ended(one: Case, end: End): Promise<void> {

@@ -10,7 +10,7 @@ import { failureOf, inWords, storedInWords } from './case-words.ts';
 import { fatalKinds, type GivePorts } from './give-ports.ts';
 import type { LicenseHistory } from './history.ts';
 
-/** The result of a case, and its failure. A right license whose key cannot be printed is a failure too. */
+/** The result of a case, and its failure, such as a right license whose key cannot be printed, or not any more. */
 export async function concludeCase(one: Case, end: End, ports: GivePorts): Promise<RowEnd> {
   const { lookups, placesOf, history, rules, warn } = ports;
   const { asked } = one;
@@ -19,8 +19,11 @@ export async function concludeCase(one: Case, end: End, ports: GivePorts): Promi
   let failure = unmet && failureOf(one, unmet, rules.wants);
   let license = unmet ? (own ?? unmet.license) : own && own.key === end.license?.key ? own : end.license;
   let warning = unmet ? undefined : warningOf(one, end);
-  const places = placesOf(asked.app_code);
-  const noKey = license && license !== own ? await lookups.whyNoKey(asked, license, places) : undefined;
+  const looking = license && license !== own ? lookups.whyNoKey(asked, license, placesOf(asked.app_code)) : undefined;
+  const noKey = await looking?.catch((cause: unknown) => {
+    if (!one.sent && cause instanceof Failure && cause.isInterruption) return cause;
+    throw cause;
+  });
   if (noKey && own && !unmet) [license, warning] = [own, undefined];
   else if (noKey) [license, failure] = [undefined, failure ?? noKey];
   if (warning !== undefined) warn(warning);
@@ -88,6 +91,7 @@ const reasons = {
   failed: 'failed',
   unknown: 'sent, but not confirmed',
   created: 'created, without a key that can be printed',
+  resized: 'resized, without a key that can be printed',
   unchanged: 'without a key that can be printed',
 };
 

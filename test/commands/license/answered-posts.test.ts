@@ -95,19 +95,34 @@ async function licensingWorldOf(names: 'lower' | 'upper') {
 }
 
 test.each([
-  ['license edit K-0 --size-allowance 9', /^Run the same command again: it first waits/],
-  ['license ensure --remote-user bob --size-allowance 9', /^Check before you create again/],
-])('a deadline that ends %s: what it leaves is said, and no signal that nobody sent', async (line, hint) => {
+  ['license edit K-0 --size-allowance 9', /^Run the same command again: it first waits/, /^$/],
+  ['license ensure --remote-user ada --size-allowance 9', /^Run the same command again: it first waits/, /^$/],
+  ['license ensure --remote-user bob --size-allowance 9', /^Check before you create again/, /^$/],
+  ['license apply -', /^Run the same command again, which plans/, /"unknown"/],
+])('a deadline that ends %s: what it leaves is said, and no signal that nobody sent', async (line, hint, rows) => {
   const { alarm, ring } = alarmByHand(3_600_000);
   const { run } = await licensingWorld({}, 'PATCH /*=hang;POST /*=hang', {
     seed: seedOf(['ada']),
     log: ({ method }) => method !== 'GET' && ring(),
   });
 
-  const { exitCode, error, stderr } = await run(`${line} --deadline 1h -o json`, { alarm });
+  const given = { alarm, stdin: roster('ada').replace('4', '9') };
+  const { exitCode, error, stderr, stdout } = await run(`${line} --deadline 1h -o json`, given);
 
   expect([exitCode, error?.hint]).toEqual([9, expect.stringMatching(hint)]);
+  expect(stdout).toMatch(rows);
   expect(stderr).not.toContain('signal');
+});
+
+test('apply that is interrupted in a change has a row of it, without the key that it did not verify', async () => {
+  const stop = new AbortController();
+  const log = ({ method }: { method: string }): unknown =>
+    method === 'PATCH' && stop.abort(new Failure('cancelled', ''));
+  const { run } = await licensingWorld({}, '', { seed: seedOf(['ada']), log });
+  const given = { stdin: roster('ada').replace('4', '9'), interrupt: stop.signal };
+  const { exitCode, stdout, error } = await run('license apply - -o json', given);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([130, [{ status: 'resized', license: null }]]);
+  expect(error?.message).toContain('1 resized, without a key that can be printed (ada)');
 });
 
 test('a change that may or may not have been processed is not called a list that failed', async () => {

@@ -178,15 +178,6 @@ describe('filters are checked again', () => {
     service.done();
   });
 
-  test('license view of a user without a license is exit 5', async () => {
-    const service = fakeService();
-    service.expect('GET /v1/license/?remote_user=ada').reply(200, [row({ remote_user: 'bob' })]);
-
-    const { exitCode, error } = await run(service, 'license view --remote-user ada -o json');
-
-    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 5, code: 'not_found' });
-  });
-
   test('license view of a user with several licenses shows them all', async () => {
     const service = fakeService();
     const rows = ['K-1', 'K-2'].map((license_code) => row({ license_code, remote_user: 'ada' }));

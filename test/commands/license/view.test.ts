@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fakeService, openSandbox, run as runAt } from '../../helpers/run.ts';
+import { openSandbox } from '../../helpers/run.ts';
 
 const key = 'CD3AE-2B80E-1662B-2FCA2';
 
@@ -42,12 +42,4 @@ test('license list filters by key, size and time', async () => {
   expect(since.length).toBeGreaterThan(0);
   expect(since.length).toBeLessThan(all.length);
   expect(await listed('--since', '2026-01-15T00:00:00Z')).toEqual(since);
-});
-
-test('a code that nobody has: the way to the licenses of a user is named', async () => {
-  const service = fakeService();
-  service.expect({ method: 'GET', path: '/v1/license/ada/' }).reply(404, { detail: 'Not found.' });
-  const { exitCode, lines } = await runAt(service, 'license view ada');
-  expect(exitCode).toBe(5);
-  expect(lines.slice(-2)).toEqual(['hint: To find it by its user:', '  chatelaine license list']);
 });
