@@ -33,21 +33,25 @@ test.each(strange)('an answer about %s is no answer: exit 7, and nothing is prin
   });
 });
 
-test.each(strange)('of several sensors, an answer about %s is an error row: exit 8', async (_what, body, said) => {
-  const service = fakeService();
-  plan(service, one, body);
-  plan(service, two, { ...license, mac_address: '0013439a0180' });
+test.each([...strange, ['an error', { error: 'x' }, '200 with an error: error: x']] as typeof strange)(
+  'of several sensors, an answer about %s is an error row: exit 8',
+  async (_what, body, said) => {
+    const service = fakeService();
+    plan(service, one, body);
+    plan(service, two, { ...license, mac_address: '0013439a0180' });
 
-  const { exitCode, stdout, error } = await run(service, `first-activation ${one} ${two} -o json`);
+    const { exitCode, stdout, error } = await run(service, `first-activation ${one} ${two} -o json`);
 
-  service.done();
-  expect(exitCode).toBe(8);
-  expect(JSON.parse(stdout)).toMatchObject([
-    { mac_address: one, status: 'error', error: expect.stringContaining(said) as string },
-    { mac_address: two, remote_user: 'ada', status: 'activated' },
-  ]);
-  expect(error?.message).toContain(`1 of 2 sensors could not be looked up`);
-});
+    service.done();
+    expect(exitCode).toBe(8);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { mac_address: one, status: 'error', error: expect.stringContaining(said) as string },
+      { mac_address: two, remote_user: 'ada', status: 'activated' },
+    ]);
+    const lost = `1 of 2 sensors could not be looked up (${one}):\n  the licensing API returned ${said}`;
+    expect(error?.message).toContain(lost);
+  },
+);
 
 test.each(strange)('the audit does not say ok of an answer about %s', async (_what, body, said) => {
   const service = fakeService();

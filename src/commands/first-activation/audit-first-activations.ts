@@ -1,6 +1,7 @@
 import { textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
+import { failuresByReason, type FailedRow } from '../../jobs/work/each.ts';
 import { pool } from '../../jobs/work/pool.ts';
 import { fileArgument, optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
@@ -51,25 +52,21 @@ export default command({
 
 type SensorFields = Values<typeof sensorRosterFields>;
 
-/** A roster has each sensor once per application, however its address is spelled. */
-const oncePerSensor = {
-  noun: 'sensor',
-  nameOf: ({ mac_address }: SensorFields) => mac_address,
-  keyOf: ({ mac_address, app_code }: SensorFields) => `${app_code ?? ''} ${mac_address}`,
-};
-
 /** Reads the roster: addresses in the form that is sent, and the run's application where a row has none. */
 function readSensors(file: string, how: RosterValues, givenApp: number | undefined, context: Accounts & RosterParts) {
   const completion = async () => {
     const { mac_format, app_code: profileApp } = await context.licensingAccount({ app_code: givenApp });
-    const code = givenApp ?? profileApp;
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
     return (row: SensorFields): SensorFields => {
-      const app_code = row.app_code ?? code;
+      const app_code = row.app_code ?? givenApp ?? profileApp;
       return { ...row, mac_address: read(row.mac_address), ...(app_code === undefined ? {} : { app_code }) };
     };
   };
-  return readSheet(file, how, { fields: sensorRosterFields, ...oncePerSensor, completion }, context);
+  // A roster has each sensor once per application, however its address is spelled.
+  const nameOf = ({ mac_address }: SensorFields) => mac_address;
+  const keyOf = ({ mac_address, app_code }: SensorFields) => `${app_code ?? ''} ${mac_address}`;
+  const rules = { fields: sensorRosterFields, noun: 'sensor', nameOf, keyOf, completion };
+  return readSheet(file, how, rules, context);
 }
 
 interface SensorRow {
@@ -97,6 +94,7 @@ async function* auditSensors(
 ): AsyncGenerator<SensorRow> {
   const progress = show('sensors', sensors.length);
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
+  const failed: FailedRow[] = [];
   let outages = 0;
   const work = async (sensor: SensorFields): Promise<SensorRow> => {
     const { row, failure } = await lookUp(sensor, licensing(sensor.app_code), signal);
@@ -109,6 +107,7 @@ async function* auditSensors(
   try {
     for await (const row of pool(untilGone(), concurrency, work)) {
       counts[row.status] += 1;
+      if (row.error !== undefined) failed.push([row.mac_address, row.error]);
       progress.step();
       yield row;
     }
@@ -117,8 +116,9 @@ async function* auditSensors(
   }
   const { ok, lent, 'never-activated': never } = counts;
   const left = sensors.length - ok - lent - never;
+  const lost = `${left} of ${sensors.length} sensors could not be looked up`;
   if (left > 0)
-    throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
+    throw new Failure('incomplete', [lost, ...failuresByReason(failed)].join('\n'), {
       hint: 'Run the same command again: it looks up every sensor again.',
     });
   conclude(`sensors: ${ok} ok, ${lent} lent, ${never} never activated`);
@@ -141,8 +141,7 @@ async function lookUp(
     return { row: { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
-    const { hint } = cause.details;
-    const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
+    const error = [cause.message, cause.details.hint].filter(Boolean).join('. ');
     return { row: { ...base, status: 'error', error }, failure: cause };
   }
 }

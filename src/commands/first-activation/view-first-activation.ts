@@ -1,6 +1,6 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { each } from '../../jobs/work/each.ts';
+import { each, failuresByReason, isFatal, type FailedRow } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
@@ -39,29 +39,29 @@ export default command({
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
     const macs = [...collect(args, read), ...(from === undefined ? [] : await addressesIn(from, how, read, context))];
     const licensing = context.licensing({ app_code: code });
-    const never: string[] = [];
-    const errors: Failure[] = [];
+    let never = 0;
+    const errors: FailedRow[] = [];
+    let failure: Failure | undefined;
     yield* each(macs, String, async (mac_address) => {
       try {
         const first = await licensing.firstActivation({ mac_address, app_code: code ?? account.app_code });
-        if (!first) never.push(mac_address);
+        if (!first) never += 1;
         const status = first ? 'activated' : 'never-activated';
         return { ...(first ?? noLicense), mac_address, status, error: undefined };
       } catch (cause) {
-        // A response that cannot be trusted for this sensor says nothing about the next one: the lookups continue.
-        const isOther = cause instanceof Failure && cause.kind === 'unavailable' && !cause.retryable;
+        // A response that is refused, or cannot be trusted, for this sensor says nothing about the next one.
+        const isOther = cause instanceof Failure && (cause.kind === 'unavailable' ? !cause.retryable : !isFatal(cause));
         if (!isOther || macs.length === 1) throw cause;
-        errors.push(cause);
+        failure ??= cause;
+        errors.push([mac_address, cause.message]);
         return { ...noLicense, mac_address, status: 'error', error: context.secrets.clean(cause.message) };
       }
     });
-    const [error] = errors;
-    const lost = `${errors.length} of ${macs.length} sensors could not be looked up`;
-    if (error) throw error.as('incomplete', `${lost}: ${error.message}`);
-    const [mac] = never;
-    if (mac === undefined) return;
-    const some = `${never.length} of ${macs.length} sensors ${never.length === 1 ? 'was' : 'were'} never activated`;
-    throw new Failure('not_found', macs.length === 1 ? `no license has activated the sensor ${mac}` : some);
+    const lost = failuresByReason(errors, `of ${macs.length} sensors could not be looked up`);
+    if (failure) throw failure.as('incomplete', lost.join('\n'));
+    const some = `${never} of ${macs.length} sensors ${never === 1 ? 'was' : 'were'} never activated`;
+    const text = macs.length === 1 ? `no license has activated the sensor ${macs.join('')}` : some;
+    if (never > 0) throw new Failure('not_found', text);
   },
 
   fields: licenseExtras,

@@ -22,8 +22,8 @@ async function threeDays() {
 describe('license history', () => {
   const changes = async (words: string) => {
     const { run } = await threeDays();
-    const { stdout, exitCode, stderr } = await run(`license history ${words} --fields time,change --no-header`);
-    return { exitCode, stderr, rows: stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(0, 10)])) };
+    const { stdout, exitCode } = await run(`license history ${words} --fields time,change --no-header`);
+    return { exitCode, rows: stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(0, 10)])) };
   };
 
   test.each([
@@ -53,13 +53,6 @@ describe('license history', () => {
     const [own, end] = [codeOf(/^ward-4$/), codeOf(/^ward-4$/).slice(-4)];
     for (const code of [`ZZZZZ-${end}`, `*${end}`, `${own.slice(0, 5)}*${end.slice(-2)}`])
       expect((await run(`license history --code '${code}' --fields remote_user --no-header`)).stdout).toBe('ward-4\n');
-  });
-
-  test('a span that is empty is exit 2', async () => {
-    expect(await changes('--since 2026-03-03 --until 2026-03-03')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('chatelaine: --since 2026-03-03 is not before --until 2026-03-03\n') as string,
-    });
   });
 });
 
