@@ -412,7 +412,7 @@ export const rules = [
   ]),
   ...inFile('files', 'api/chat/uploads.ts', [
     ['a page to sign in is no file', '/^(text\\/html|application\\/xhtml)/i.test(type) && ', 'false && '],
-    ['a server in trouble refuses no file', 'if (isTrouble(answer.status))', 'if (answer.status === 0)'],
+    ['a server in trouble refuses no file', 'if (isTrouble(answer.status) &&', 'if (answer.status === 0 &&'],
     [
       'an address that no longer works is asked for again',
       'if (isLast || !expired.has(answer.status))',

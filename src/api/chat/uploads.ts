@@ -39,7 +39,7 @@ export async function fetchUpload<R>(
     if ('refused' in answer) return answer;
     const [done] = kept;
     if (done !== undefined) return done;
-    if (isTrouble(answer.status))
+    if (isTrouble(answer.status) && answer.status !== 500)
       throw new Failure('unavailable', `the server answered ${answer.status} instead of the file ${upload}`, {
         hint: 'Run the same command again: it continues.',
         http: answer.http,
@@ -86,9 +86,9 @@ async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | 
   } catch (cause) {
     if (cause instanceof URIError) return { refused: 'its temporary address is not a URL', why: 'failed' };
     if (!(cause instanceof Failure)) throw cause;
-    // One file may be kept from the account, and not the others.
-    const isOfFile = cause.details.http?.status === 403 || ['rejected', 'not_found', 'usage'].includes(cause.kind);
-    if (!isOfFile) throw cause;
+    // One file may be kept from the account or break the server, and not the others.
+    const isOfFile = [403, 500].includes(cause.details.http?.status ?? 0);
+    if (!isOfFile && !['rejected', 'not_found', 'usage'].includes(cause.kind)) throw cause;
     return { refused: cause.details.server?.msg ?? cause.message, why: 'failed' };
   }
 }

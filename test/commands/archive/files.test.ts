@@ -263,14 +263,15 @@ test('at most four at a time, each whole; the key is not sent to the temporary a
 
 test.each([
   [
-    'an address of another host',
-    () => ({ body: success('https://evil.test/f') }),
-    'its temporary URL is not on this server',
-  ],
-  [
     'an address that begins like the site',
     () => ({ body: success('//127.0.0.1.evil.test/f') }),
-    'is not on this server',
+    'its temporary URL is not on this server',
+  ],
+  ['an address that the server fails to make', () => ({ status: 500, body: '{"result":"error","msg":"no"}' }), 'no'],
+  [
+    'a file that the server fails to read',
+    (url: string) => (url.startsWith('/api/') ? { body: success('/t/f') } : { status: 500, body: '' }),
+    'the server answered 500',
   ],
   ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not on this server'],
   ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is not a URL'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { fakeService, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
 const fragment = 'narrow/is/alerted';
@@ -107,18 +107,6 @@ describe('a rename to the present name, which the server refuses', () => {
     expect([exitCode, error?.hint?.includes(`view pin ${fragment}`)]).toEqual([exit, before ? undefined : true]);
     const row = { fragment, name: 'Watch', is_pinned: true, status: 'unchanged' };
     expect(stdout === '' ? [] : JSON.parse(stdout)).toEqual(before ? [row] : []);
-  });
-
-  test('against the sandbox: twice the same is success', async () => {
-    const { run: runThere } = await openSandbox();
-
-    const first = await runThere(`view rename ${fragment} Watch -o json`);
-    const second = await runThere(`view rename ${fragment} Watch -o json`);
-
-    expect([first.stdout, second.stdout].map((text) => (JSON.parse(text) as { status: string }[])[0]?.status)).toEqual([
-      'renamed',
-      'unchanged',
-    ]);
   });
 });
 
