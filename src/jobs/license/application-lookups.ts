@@ -45,17 +45,14 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
  */
 export type LookedUpNames = 'given' | 'kept forms' | 'all forms' | 'all forms and parts';
 
-/** The pages of a filtered or complete list; `gap`: why rows may be missing. */
-interface PagesRead {
-  readonly last: ListedPage | undefined;
+/** The rows of a filtered list; `gap`: why some may be missing. */
+interface FilteredRows {
+  readonly rows: readonly License[];
   readonly gap: Failure | undefined;
 }
 
-interface FilteredRows extends PagesRead {
-  readonly rows: readonly License[];
-}
-
-interface ListReading extends PagesRead {
+interface ListReading {
+  readonly gap: Failure | undefined;
   readonly sentAt: Milliseconds;
   readonly users: ListedUsers;
   /** Why the list may lack rows although nothing in its pages says so. */
@@ -73,7 +70,7 @@ export class ApplicationLookups {
   /** The first lookup: the others wait for it, since it may show that the filter cannot be used. */
   #first: Promise<unknown> | undefined;
   /** The filtered rows for a name that no user has. */
-  #control: FilteredRows | undefined;
+  #control: readonly License[] | undefined;
   #hint: ListReading | undefined;
   /** The list that begins next, and the users who wait for it. */
   #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
@@ -121,21 +118,18 @@ export class ApplicationLookups {
   /** Undefined where the filter proves nothing: it finds parts, is ignored, or shows rows without names. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
     const sentAt = this.#world.elapsed();
-    const { rows, gap, last } = await this.#filteredBy(user);
+    const { rows, gap } = await this.#filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const others = rows.filter((row) => !exact.includes(row));
     this.isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
     if (this.isByList) return undefined;
-    const isIncomplete = gap !== undefined && exact.length === 0;
-    if (others.length > 0 || isIncomplete) {
-      const nobody = await this.#askNobody();
-      this.isByList ||= nobody.rows.length > 0;
+    if (others.length > 0) {
+      this.#control ??= (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody())).rows;
+      this.isByList ||= this.#control.length > 0;
       if (this.isByList) return undefined;
-      // A sign of further rows that cannot be followed says nothing if the response for nobody has it too.
-      const isAlways = nobody.gap && last && last.place === 1 && !last.hasMore;
-      if (isIncomplete && !isAlways) return { shows: 'incomplete', failure: gap, sentAt };
     }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
+    if (gap) return { shows: 'incomplete', failure: gap, sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
     const all = names === 'kept forms' ? formsBeside(this.kept, user) : [...formsOf(user), ...parts];
     const forms = names === 'given' || others.length > 0 ? [] : all;
@@ -177,23 +171,10 @@ export class ApplicationLookups {
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }
 
-  /** The rows for a name that no user has; none where the server refuses such a name. */
-  async #askNobody(): Promise<FilteredRows> {
-    try {
-      const control = this.#control ?? (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody()));
-      // One without rows may be of a server that has none yet.
-      if (control.rows.length > 0 || control.gap) this.#control = control;
-      return control;
-    } catch (cause) {
-      if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
-      return { rows: [], gap: undefined, last: undefined };
-    }
-  }
-
   async #filteredBy(remote_user: string): Promise<FilteredRows> {
     const rows: License[] = [];
-    const read = await this.#read(remote_user, (page) => void rows.push(...page.rows));
-    return { ...read, rows: distinct(rows) };
+    const { gap } = await this.#read(remote_user, (page) => void rows.push(...page.rows));
+    return { gap, rows: distinct(rows) };
   }
 
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
@@ -207,11 +188,11 @@ export class ApplicationLookups {
       const promised = hasNext ? Math.max(total, pages * rows.length) : 0;
       return received > mostRows || promised > mostRows ? 'stop' : undefined;
     });
-    return { sentAt, users, last, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
+    return { sentAt, users, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
   }
 
   /** Returns why not all rows came. @throws Failure where the list is refused, or not answered */
-  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined): Promise<PagesRead> {
+  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined) {
     const app_code = this.#app_code;
     let last: ListedPage | undefined;
     try {
