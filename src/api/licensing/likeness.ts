@@ -16,11 +16,11 @@ export function likenessOfApp(license: License, app_code: number | undefined): '
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-/** True if a server may have stored the requested name as `name`: respelled, cut, or without its domain. */
+/** True if a server may have stored the requested name as `name`: respelled or cut. */
 export function isStoredFor(name: string, asked: string): boolean {
   const stored = foldName(name);
-  const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
-  return isCut || [asked, ...partsOf(asked)].some((part) => foldName(part) === stored);
+  const folded = foldName(asked);
+  return folded === stored || (name.length >= minCutChars && folded.startsWith(stored));
 }
 
 /** The spellings in which a server may keep a name, although it compares its filter exactly. */
@@ -33,11 +33,6 @@ export function formsOf(name: string): readonly string[] {
 export function formsBeside(kept: string, name: string): readonly string[] {
   const lower = /\p{Lu}/u.test(kept) ? [] : [name.toLowerCase()];
   return /\p{Ll}/u.test(kept) ? lower : [...lower, name.toUpperCase()];
-}
-
-/** The name without its domain. */
-export function partsOf(name: string): readonly string[] {
-  return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
 }
 
 /** Whether a filter that finds parts of names would return this longer name. */

@@ -5,7 +5,7 @@
 import { distinct, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formsBeside, formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
+import { formsBeside, formsOf, isLonger, likenessOfApp } from '../../api/licensing/likeness.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -43,7 +43,7 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
  * Which spellings of a name are looked up where the given one shows nothing. `kept forms`: only those that the server
  * may still turn names into, judged by the names that it was seen to store unchanged.
  */
-export type LookedUpNames = 'given' | 'kept forms' | 'all forms' | 'all forms and parts';
+export type LookedUpNames = 'given' | 'kept forms' | 'all forms';
 
 /** The rows of a filtered list; `gap`: why some may be missing. */
 interface FilteredRows {
@@ -130,8 +130,7 @@ export class ApplicationLookups {
     }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
     if (gap) return { shows: 'incomplete', failure: gap, sentAt };
-    const parts = names === 'all forms and parts' ? partsOf(user) : [];
-    const all = names === 'kept forms' ? formsBeside(this.kept, user) : [...formsOf(user), ...parts];
+    const all = names === 'kept forms' ? formsBeside(this.kept, user) : formsOf(user);
     const forms = names === 'given' || others.length > 0 ? [] : all;
     const near = [...others];
     for (const form of new Set(forms))

@@ -1,8 +1,7 @@
-/** Looks users up: at once, again when an earlier request is due, and more widely where the history has a license. */
+/** Looks users up: at once, and again when an earlier request is due. */
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
-import type { LookupResult } from './application-lookups.ts';
 import type { Case, LookUpStep, SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
@@ -49,13 +48,15 @@ function whenSettled({ recorded, known, sent }: Case, { elapsed, now, rules }: G
 
 /** Looks the user up, and asks the history if no license is shown. From `due` on this settles earlier requests. */
 export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?: LookupPlaces): Promise<Case> {
-  const { rules, lookups, names, placesOf, state } = ports;
+  const { rules, lookups, names, placesOf, state, creations } = ports;
   const { app_code, remote_user } = one.asked;
   const places = placesOf(app_code);
   try {
     const { sentAt, ...result } = await lookups.of(app_code).lookUp(remote_user, names, turns ?? places);
     const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
-    return isAll ? lookedUp(one, { result, isSettled: sentAt >= due }) : await withHistory(one, result, sentAt, ports);
+    if (isAll) return lookedUp(one, { result, isSettled: sentAt >= due });
+    const recalled = await recall(lookedUp(one, { result, isSettled: false }), creations);
+    return lookedUp(recalled, { result, isSettled: sentAt >= whenSettled(recalled, ports) });
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     const isOptional = rules.wants === 'another license' && !one.sent;
@@ -63,18 +64,6 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
     if (!isOptional && places.isEndedBy(failure)) state.stop(failure);
     return lookedUp(one, { result: { shows: 'no answer', failure }, isSettled: true });
   }
-}
-
-/** Adds the creation that the history has for a user of whom the lookup shows no license. */
-async function withHistory(one: Case, result: LookupResult, sentAt: Milliseconds, ports: GivePorts): Promise<Case> {
-  const { creations, lookups, placesOf } = ports;
-  const { app_code, remote_user } = one.asked;
-  const known = await recall(lookedUp(one, { result, isSettled: false }), creations);
-  // The server may have stored the name without its domain, so these parts of the name are looked up too.
-  const isInParts = known.known !== undefined && result.shows === 'nothing';
-  const places = placesOf(app_code);
-  const shown = isInParts ? await lookups.of(app_code).lookUp(remote_user, 'all forms and parts', places) : result;
-  return lookedUp(known, { result: shown, isSettled: sentAt >= whenSettled(known, ports) });
 }
 
 function lookedUp(one: Case, seen: Omit<SeenUser, 'by'>): Case {
