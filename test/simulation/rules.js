@@ -214,7 +214,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ledger', 'store/record/history.ts', [
-    ['what other computers created is known', 'const entries = await place.inLedger(user);', 'const entries = [];'],
+    ['what other computers created is known', 'await place.inLedger(user)];', '[] as HistoryEntry[]];'],
   ]),
   ...inFile('ledger', 'store/record/joined-writes.ts', [
     [

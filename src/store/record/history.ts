@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { isObject, writeJson } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { statSync, type Stats } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
@@ -150,67 +150,46 @@ interface CreationPlace {
 
 /** Returns a function that looks up the creation which the history has for a user at the time of the call. */
 export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
-  const known = new Map<number, ReturnType<typeof creationsHere>>();
+  const entriesOf = new Map<string, HistoryEntry[]>();
+  const read = new Map<string, number>();
+  // A call reads what was added since the last; calls at once share a reading.
+  const readOn = batched<string>(async () => {
+    for await (const entry of eachEntry(system, 'remote_user', 'remote_user', read)) {
+      const { remote_user, remote_user_before = remote_user } = entry;
+      for (const user of isNaming(entry) ? new Set([remote_user, remote_user_before]) : [])
+        if (!entriesOf.get(user)?.push(entry)) entriesOf.set(user, [entry]);
+    }
+  });
   return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
     const place = placeOf(app_code);
     if (!place) return undefined;
-    const creationHere = known.get(app_code) ?? creationsHere(system, place);
-    known.set(app_code, creationHere);
-    const entries = await place.inLedger(user);
-    if (entries.length === 0) return creationHere(user);
-    for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
-    entries.sort((one, other) => one.time.localeCompare(other.time));
-    const ofAll = new CreationHistory(place);
-    for (const entry of entries) ofAll.add(entry);
-    return ofAll.of(user);
-  };
-}
-
-/** Creations in this computer's files. A call reads what was added since the last; calls at once share a reading. */
-function creationsHere(system: System, place: CreationPlace) {
-  const creations = new CreationHistory(place);
-  const read = new Map<string, number>();
-  const readOn = batched<string>(async () => {
-    for await (const entry of eachEntry(system, 'remote_user', 'remote_user', read)) creations.add(entry);
-  });
-  return async (user: string): Promise<HistoryEntry | undefined> => {
     await readOn(user);
-    return creations.of(user);
+    const [here, shared] = [entriesOf.get(user) ?? [], await place.inLedger(user)];
+    if (shared.length === 0) return creationIn(here, user, place);
+    const all = [...here, ...shared].sort((one, other) => one.time.localeCompare(other.time));
+    return creationIn(all, user, place);
   };
 }
 
-/** Licenses that runs created, each by the user who has it according to its last entry. */
-class CreationHistory {
-  readonly #place: CreationPlace;
-  readonly #creations = new Map<string, HistoryEntry>();
-  readonly #changing = new Map<string, HistoryEntry>();
+/** Whether an entry gives a license to a user, or takes it; the history has many changes of sizes. */
+function isNaming({ event, remote_user_before, app_code_before }: HistoryEntry): boolean {
+  return event === 'created' || (event === 'changed' && (remote_user_before ?? app_code_before) !== undefined);
+}
+
+/** The entry that gave the user a license, unless a later one took it. */
+function creationIn(entries: readonly HistoryEntry[], user: string, place: CreationPlace): HistoryEntry | undefined {
+  let given: HistoryEntry | undefined;
   /** Licenses that were renamed before the creating run, which waits for a list, added the creation to the history. */
-  readonly #renamed = new Set<string>();
-
-  constructor(place: CreationPlace) {
-    this.#place = place;
+  const taken = new Set<string | undefined>();
+  for (const entry of entries) {
+    const { origin, event, remote_user, app_code, license_code_end } = entry;
+    const { remote_user_before = remote_user, app_code_before = app_code } = entry;
+    if (origin !== place.origin || !isNaming(entry)) continue;
+    const isGiven = remote_user === user && app_code === place.app_code;
+    const isTaken = event === 'changed' && remote_user_before === user && app_code_before === place.app_code;
+    if (isTaken) taken.add(license_code_end);
+    if (isTaken) given = undefined;
+    else if (isGiven && !(event === 'created' && taken.has(license_code_end))) given = entry;
   }
-
-  of(user: string): HistoryEntry | undefined {
-    return this.#creations.get(user);
-  }
-
-  add(entry: HistoryEntry): void {
-    const { origin, app_code } = this.#place;
-    const { event, remote_user, remote_user_before: before = remote_user, app_code_before = entry.app_code } = entry;
-    if (entry.origin !== origin) return;
-    const isMoved = before !== remote_user || app_code_before !== entry.app_code;
-    if (isMoved && app_code_before === app_code) {
-      const was = this.#creations.get(before) ?? this.#changing.get(before);
-      this.#creations.delete(before);
-      if (was && event === 'changing') this.#changing.set(before, was);
-      else this.#changing.delete(before);
-      if (was && event === 'refused') this.#creations.set(before, was);
-      if (was && event === 'changed' && entry.app_code === app_code) this.#creations.set(remote_user, entry);
-      if (event === 'changed') this.#renamed.add(`${before} ${entry.license_code_end ?? ''}`);
-    }
-    const isNew = event === 'created';
-    if (entry.app_code === app_code && isNew && !this.#renamed.has(`${remote_user} ${entry.license_code_end ?? ''}`))
-      this.#creations.set(remote_user, entry);
-  }
+  return given;
 }

@@ -116,7 +116,7 @@ describe('a roster that asks for users whom this computer renamed or retired', (
     await run('license rename physio-7731 physio-9', { home });
     await run('license rename physio-9 physio-7731', { home });
     await run('license rename physio-7731 physio-10');
-    const ran = await run('license apply - -n --input-format csv', { home, stdin: roster });
+    const ran = await run('license apply - -n --input-format csv --send-again physio-7731', { home, stdin: roster });
     expect(ran.stdout).toContain('physio-7731\t4711\t4\tcreate');
     expect(warnings(ran)).toEqual([]);
   });
