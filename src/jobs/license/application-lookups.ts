@@ -6,6 +6,7 @@ import { distinct, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formsBeside, formsOf, isLonger, likenessOfApp } from '../../api/licensing/likeness.ts';
+import { batched } from '../../core/batch.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf } from '../../core/fingerprint.ts';
@@ -72,9 +73,9 @@ export class ApplicationLookups {
   /** The filtered rows for a name that no user has. */
   #control: readonly License[] | undefined;
   #hint: ListReading | undefined;
-  /** The list that begins next, and the users who wait for it. */
-  #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
-  #current: Promise<unknown> = Promise.resolve();
+  /** The last complete list; all users who wait for one share it. */
+  #list: ListReading | undefined;
+  readonly #readAll: (asked: { readonly user: string; readonly look: LookupPlaces['look'] }) => Promise<void>;
   /** Fingerprints of the keys of all lists of one page without a total. */
   readonly #listed = new Set<number>();
   /** A list without a total was complete once, so it stays complete when it has grown to a round number of rows. */
@@ -85,6 +86,10 @@ export class ApplicationLookups {
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
     this.#world = world;
+    this.#readAll = batched(async (asked) => {
+      const users = new Set(asked.map(({ user }) => user));
+      this.#list = await (asked[0] ?? anyPlace).look(() => this.#readList(users, Infinity));
+    }, nextTurn);
   }
 
   /**
@@ -140,25 +145,15 @@ export class ApplicationLookups {
   }
 
   /** Looks the user up in a complete list that begins after this call; all calls that wait share one list. */
-  async #byList(user: string, places: LookupPlaces): Promise<Lookup> {
-    const next = (this.#next ??= this.#queueList(places));
-    next.users.add(user);
-    const { users, gap, cut, sentAt } = await next.reading;
+  async #byList(user: string, { look }: LookupPlaces): Promise<Lookup> {
+    await this.#readAll({ user, look });
+    if (!this.#list) throw new Error('a list was read');
+    const { users, gap, cut, sentAt } = this.#list;
     const exact = users.exact.get(user);
     if (exact) return { ...this.#judge(exact), sentAt };
     const failure = gap ?? cut;
     if (failure) return { shows: 'incomplete', failure, sentAt };
     return { ...this.#judge([], users.near.get(user)), sentAt };
-  }
-
-  #queueList({ look }: LookupPlaces) {
-    const users = new Set<string>();
-    const reading = this.#current.then(nextTurn).then(() => {
-      this.#next = undefined;
-      return look(() => this.#readList(users, Infinity));
-    });
-    this.#current = reading.catch(() => undefined);
-    return { users, reading };
   }
 
   /** @param others licenses of names that may be the user's */
