@@ -130,11 +130,6 @@ export const statements = {
 
   told: 'SELECT e.entry FROM chatelaine.event e WHERE e.exact = $1 ORDER BY e.id',
 
-  // Planned, and never carried out: a role that may not do all this is refused.
-  rights: `EXPLAIN WITH a AS (UPDATE chatelaine.ledger SET version = 0), b AS (INSERT INTO chatelaine.run (key) VALUES (0)), c AS (DELETE FROM chatelaine.run),
-    d AS (INSERT INTO chatelaine.line (run) VALUES (0)), e AS (DELETE FROM chatelaine.line), f AS (INSERT INTO chatelaine.event (exact) VALUES (''))
-    SELECT FROM chatelaine.held, chatelaine.run, chatelaine.line, chatelaine.event`,
-
   status: `SELECT r.origin, r.command, r.host, r.pid, CASE WHEN h.key IS NULL THEN 'ended' ELSE 'active' END AS state,
     to_char(r.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
     count(*) FILTER (WHERE w.last->>'begin' IS NOT NULL)::integer AS under_way,

@@ -99,10 +99,9 @@ export class Ledger {
     return this.#ask(statements.status);
   }
 
-  /** @throws Failure config for no ledger, another version or a wrong pooler; auth for a role that lacks a right */
+  /** @throws Failure config for no ledger, another version or a wrong pooler */
   async examine(): Promise<void> {
     await this.#current();
-    await this.#ask(statements.rights);
     const other = await this.#connect();
     try {
       const own = await (this.#opened ??= this.#connect());

@@ -375,13 +375,12 @@ describe('a ledger', needs('postgresql'), () => {
     const asked = () => writesOf(ledger());
     const refused = { kind: 'auth', hint: expect.stringContaining('chatelaine ledger init --help') as string };
     expect(await failureOf(asked)).toMatchObject(refused);
-    for (const more of ['USAGE ON SCHEMA chatelaine', 'SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA chatelaine']) {
+    for (const more of ['USAGE ON SCHEMA chatelaine', 'SELECT, UPDATE ON ALL TABLES IN SCHEMA chatelaine']) {
       await cluster.query(`GRANT ${more} TO lacking`);
-      expect(await failureOf(() => ledger().examine())).toMatchObject(refused);
+      expect(await failureOf(asked)).toMatchObject(refused);
     }
     const [, rights = ''] = /(GRANT USAGE.*?) role\.$/.exec(initCommand.about?.[1] ?? '') ?? [];
     await cluster.query(`${rights.replace(' role;', ' lacking;')} lacking`);
-    await ledger().examine();
     const writes = await asked();
     await locked(writes, 'abe');
     await writes.end(await begin(writes, 'abe'), { is: 'refused' });
