@@ -20,9 +20,9 @@ test.each<[line: string, before: string, requests: Readonly<Record<string, numbe
     'license create --remote-user kit --size-allowance 4',
     { 'GET /v1/license/': 1, 'GET /v1/license/[license_code]/': 1 },
   ],
-  // Each user is looked up before the POST, the first four in capitals too, and the first after it; two lists. A listed
+  // Each user is looked up before the POST, the first four in other forms, and the first after it; two lists. A listed
   // key is requested once.
-  ['license apply ROSTER', '', { 'GET /v1/license/': 3 + 4 + users.length, 'POST /v1/license/': users.length }],
+  ['license apply ROSTER', '', { 'GET /v1/license/': 3 + 8 + users.length, 'POST /v1/license/': users.length }],
   ['license apply ROSTER', 'license apply ROSTER', { 'GET /v1/license/': 1, 'GET /v1/license/[license_code]/': 1 }],
   ['messages fetch', '', { 'GET /api/v1/messages': 1 }],
   ['messages fetch --channel general --limit 10', '', { 'GET /api/v1/messages': 1 }],

@@ -23,16 +23,15 @@ export function isStoredFor(name: string, asked: string): boolean {
   return folded === stored || (name.length >= minCutChars && folded.startsWith(stored));
 }
 
-/** The spellings in which a server may keep a name, although it compares its filter exactly. */
-export function formsOf(name: string): readonly string[] {
+/**
+ * The spellings in which a server may keep a name, although it compares its filter exactly. `kept`: names that it was
+ * seen to store unchanged, so that it keeps their case.
+ */
+export function formsOf(name: string, kept: string): readonly string[] {
   const lower = name.toLowerCase();
-  return [lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)];
-}
-
-/** The forms that are left for a server that was seen to store the names `kept` unchanged: it keeps their case. */
-export function formsBeside(kept: string, name: string): readonly string[] {
-  const lower = /\p{Lu}/u.test(kept) ? [] : [name.toLowerCase()];
-  return /\p{Ll}/u.test(kept) ? lower : [...lower, name.toUpperCase()];
+  const forms = /\p{Lu}/u.test(kept) ? [] : [lower];
+  if (!/\p{Ll}/u.test(kept)) forms.push(name.toUpperCase());
+  return kept === '' ? [...forms, lower.charAt(0).toUpperCase() + lower.slice(1)] : forms;
 }
 
 /** Whether a filter that finds parts of names would return this longer name. */

@@ -112,7 +112,6 @@ export default command({
       licensing,
       lookups,
       concurrency,
-      names: 'kept forms',
       creations: context.ledgers.creations(accountOf),
       several: new Map(),
       state: new RunState(context.signal),

@@ -94,7 +94,7 @@ export async function openGiving(
     const found = (await orWarn(formerUsers([{ ...asked, origin }], context.record), context.warn)) ?? [];
     for (const text of found) context.warn(`${text}; this creates another license`);
   };
-  const one = { rules, concurrency: 1, names: 'all forms', several: new Map(), state: new RunState(signal) } as const;
+  const one = { rules, concurrency: 1, several: new Map(), state: new RunState(signal) } as const;
   const ports = { ...one, licensing: () => api, lookups, creations, warnOfFormer };
   const giving: GivePorts = { ...context, ...context.clock, ...writing, ...ports };
   return { api, fields: { remote_user, app_code, size_allowance }, giving };

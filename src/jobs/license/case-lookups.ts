@@ -48,11 +48,11 @@ function whenSettled({ recorded, known, sent }: Case, { elapsed, now, rules }: G
 
 /** Looks the user up, and asks the history if no license is shown. From `due` on this settles earlier requests. */
 export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?: LookupPlaces): Promise<Case> {
-  const { rules, lookups, names, placesOf, state, creations } = ports;
+  const { rules, lookups, placesOf, state, creations } = ports;
   const { app_code, remote_user } = one.asked;
   const places = placesOf(app_code);
   try {
-    const { sentAt, ...result } = await lookups.of(app_code).lookUp(remote_user, names, turns ?? places);
+    const { sentAt, ...result } = await lookups.of(app_code).lookUp(remote_user, 'all forms', turns ?? places);
     const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
     if (isAll) return lookedUp(one, { result, isSettled: sentAt >= due });
     const recalled = await recall(lookedUp(one, { result, isSettled: false }), creations);

@@ -5,7 +5,6 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { LookedUpNames } from './application-lookups.ts';
 import type { Rules } from './case.ts';
 import type { Creations, LicenseHistory } from './history.ts';
 import type { Lookups } from './lookups.ts';
@@ -15,8 +14,6 @@ export interface GivePorts {
   readonly state: RunState;
   readonly rules: Rules;
   readonly concurrency: number;
-  /** Which spellings of a user's name are looked up. */
-  readonly names: LookedUpNames;
   readonly licensing: (app_code: number) => LicensingApi;
   readonly lookups: Lookups;
   readonly placesOf: (app_code: number) => Places;

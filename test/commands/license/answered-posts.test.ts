@@ -336,7 +336,7 @@ test('create warns of an open answer, and creates', async () => {
 test('a look that is not answered leaves the answer open: the key is printed, and the next run finds it', async () => {
   const { run, posts, made } = await service(
     { names: 'upper', write_shape: 'echo', filters: 'exact' },
-    'GET /*=502#6+3',
+    'GET /*=502#6+4',
   );
   const first = await run(['license', 'apply', '-', '-o', 'json'], roster('ada'));
   expect([first.exitCode, posts()]).toEqual([0, 1]);
@@ -354,7 +354,7 @@ test('a first creation whose look is not answered proves nothing of the server: 
 });
 
 test('a list at the end of apply that is not answered is a warning: all rows are created', async () => {
-  const { run } = await service(exact, 'GET /*=502#99+8');
+  const { run } = await service(exact, 'GET /*=502#99+11');
   const ran = await run(['license', 'apply', '-', '-o', 'json', '--retries', '0'], roster('ada', 'ben', 'cy'));
   expect(ran.stderr).toMatch(
     /^{"warning":"2 licenses were created [^;]+; no list confirmed it: [^"]+"}\n3 created on /,

@@ -82,7 +82,8 @@ test('a key that the list of the run gave to another row is nobody’s either, w
   const listed = { ...ward, license_code: 'AAAA-1111' };
   fake.expect('GET /v1/license/?app_code=7').reply(200, [listed]);
   fake.expect('GET /v1/license/AAAA-1111/').reply(200, listed);
-  for (const name of ['ben', 'BEN']) fake.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
+  for (const name of ['ben', 'BEN', 'Ben'])
+    fake.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
   fake.expect({ method: 'POST', path: '/v1/license/', json: ben }).reply(201, { ...ben, license_code: 'AAAA-1111' });
   fake.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, { error: 'later' });
 

@@ -350,12 +350,12 @@ describe('the plan', () => {
   });
 });
 
-test('ten new users: two lists, one lookup a creation, two more for the first, and capitals of those beside it', async () => {
+test('ten new users: two lists, one lookup a creation, three more for the first, and two forms of those beside it', async () => {
   const { apply, log } = await service();
 
   expect((await apply('-y -q', csv(users(10)))).exitCode).toBe(0);
 
-  expect(log.filter(({ method }) => method === 'GET')).toHaveLength(2 + 10 + 2 + 3);
+  expect(log.filter(({ method }) => method === 'GET')).toHaveLength(2 + 10 + 3 + 2 * 3);
 });
 
 describe('faults', () => {

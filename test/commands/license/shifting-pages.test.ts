@@ -80,9 +80,9 @@ test('each user is looked up before the POST, whatever the pages of the list', a
 
   const counts = ({ log }: typeof paged) =>
     ['GET', 'POST'].map((name) => log.filter(({ method }) => method === name).length);
-  // Three pages, 25 lookups, four in capitals, one of the first license, and six pages to confirm the others.
-  expect(counts(paged)).toEqual([3 + 25 + 4 + 1 + 6, 25]);
-  expect(counts(whole)).toEqual([1 + 25 + 4 + 1 + 1, 25]);
+  // Three pages, 25 lookups, eight of other forms, one of the first license, and six pages to confirm the others.
+  expect(counts(paged)).toEqual([3 + 25 + 8 + 1 + 6, 25]);
+  expect(counts(whole)).toEqual([1 + 25 + 8 + 1 + 1, 25]);
 });
 
 test('where page one tells of far more licenses than there are rows, users are looked up and no list is read', async () => {
