@@ -61,7 +61,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const recorded = await recordedOf(unchanged, applying);
   /** Counts the rows that need no more work. */
   const progress = applying.progress('licenses', rows.length);
-  const report = new RosterReport(applying, rows, progress);
+  const report = new RosterReport(applying, progress);
   const ports = { ...applying, answered: (creation: AnsweredCreation) => report.answered(creation) };
   const giving = new Giving(ports, (one, end) => report.end(one, end));
   const working = giving.run(casesOf(rows, recorded)).finally(() => report.ready.close());
@@ -101,22 +101,17 @@ function* casesOf(rows: Plan['rows'], recorded: ReadonlyMap<LicenseFields, Known
 class RosterReport {
   readonly ready = resultsInOrder<LicenseFields, RowEnd>();
   readonly #ports: GivePorts;
-  readonly #rows: Plan['rows'];
   readonly #progress: Progress;
-  /** How many users have each listed or answered key. Built at the first answer, since most runs have none. */
-  #keys: Map<string, 'one' | 'several'> | undefined;
+  /** How many users have each answered key. */
+  readonly #keys = new Map<string, 'one' | 'several'>();
   readonly #accepted: (Failure | undefined)[] = [];
 
-  constructor(ports: GivePorts, rows: Plan['rows'], progress: Progress) {
+  constructor(ports: GivePorts, progress: Progress) {
     this.#ports = ports;
-    this.#rows = rows;
     this.#progress = progress;
   }
 
   answered({ license }: AnsweredCreation): void {
-    this.#keys ??= new Map(
-      this.#rows.flatMap(({ step }) => ('license' in step && step.license?.key ? [[step.license.key, 'one']] : [])),
-    );
     const key = license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // An answered row counts as done: one list at the end of the run confirms all of them.
@@ -135,7 +130,7 @@ class RosterReport {
   /** Marks the answered key as unusable if several users have it. */
   #withOwnKey(one: Case): Case {
     const creation = answerOf(one);
-    if (!one.sent || !creation || this.#keys?.get(creation.license?.key ?? '') !== 'several') return one;
+    if (!one.sent || !creation || this.#keys.get(creation.license?.key ?? '') !== 'several') return one;
     return { ...one, sent: { ...one.sent, creation: { ...creation, license_is: 'of several users' } } };
   }
 

@@ -75,26 +75,6 @@ test('one key that is answered for all users of a run is the key of none: each r
   expect(stderr.match(/the server gave several users one license/g)).toHaveLength(24);
 });
 
-test('a key that the list of the run gave to another row is nobody’s either, where no list confirms it', async () => {
-  const fake = fakeService();
-  const ward = { remote_user: 'ward', app_code: 7, size_allowance: 4 };
-  const ben = { ...ward, remote_user: 'ben' };
-  const listed = { ...ward, license_code: 'AAAA-1111' };
-  fake.expect('GET /v1/license/?app_code=7').reply(200, [listed]);
-  fake.expect('GET /v1/license/AAAA-1111/').reply(200, listed);
-  for (const name of ['ben', 'BEN', 'Ben'])
-    fake.expect(`GET /v1/license/?remote_user=${name}&app_code=7`).reply(200, []);
-  fake.expect({ method: 'POST', path: '/v1/license/', json: ben }).reply(201, { ...ben, license_code: 'AAAA-1111' });
-  fake.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, { error: 'later' });
-
-  const stdin = JSON.stringify([ward, ben]);
-  const { exitCode, stdout, stderr } = await runAt(fake, 'license apply - -o json', { stdin });
-
-  expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 9, keys: ['AAAA-1111', undefined] });
-  expect(stderr).toContain('1 sent, but not confirmed (ben)');
-  fake.done();
-});
-
 /** A listed value that is not masked, nor the answered key, is requested: here it is no key. */
 function noKey(fake: FakeService, listed: string, answered: string): void {
   if (listed !== answered && !/[*•…·]/.test(listed))
