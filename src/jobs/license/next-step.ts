@@ -79,11 +79,8 @@ function keepOne(one: Case, seen: SeenUser, licenses: Licenses, rules: Rules): S
   const { asked, recorded } = one;
   const fitting = licenses.find((license) => sizeOf(license) === asked.size_allowance);
   const pending = seen.isSettled ? [] : (recorded?.pending ?? []);
-  if (fitting && !pending.some((write) => mayChange(write, asked.size_allowance, fitting.key))) {
-    const name = textOf(fitting, 'remote_user');
-    const storedAs = recorded?.open && name !== asked.remote_user ? name : undefined;
-    return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses, storedAs }, rules);
-  }
+  if (fitting && !pending.some((write) => mayChange(write, asked.size_allowance, fitting.key)))
+    return within(one, { do: 'end', outcome: 'unchanged', license: fitting, licenses }, rules);
   if (!recorded) return { do: 'lock' };
   // An earlier change that is processed late would undo this one.
   if (pending.length > 0) return { do: 'look up', when: 'when due' };
