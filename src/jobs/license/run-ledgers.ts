@@ -64,18 +64,17 @@ export class RunLedgers {
   /** Looks up licenses that runs created for users of an application; nothing is known of the sandbox's. */
   creations(accountOf: (app_code: number) => LicensingCredential | undefined): Creations {
     const { options, host, identityOf } = this.#run;
-    const placeOf = (app_code: number) => {
-      const account = options.sandbox ? undefined : accountOf(app_code);
-      const origin = account && identityOf(account);
-      const inLedger = async (user: string) =>
-        account && !options.dry_run ? ((await (await this.#ledgerOf(account))?.entries(user, origin)) ?? []) : [];
-      return origin === undefined ? undefined : { app_code, origin, inLedger };
-    };
     const opened = once(async () => {
       const { openCreations } = await import('../../store/record/history.ts');
-      return openCreations(host.system, placeOf);
+      return openCreations(host.system);
     });
-    return async (app_code, user) => (await opened())(app_code, user);
+    return async (app_code, user) => {
+      const account = options.sandbox ? undefined : accountOf(app_code);
+      if (!account) return undefined;
+      const origin = identityOf(account);
+      const ledger = options.dry_run ? undefined : await this.#ledgerOf(account);
+      return (await opened())(user, { origin, app_code }, (await ledger?.entries(user, origin)) ?? []);
+    };
   }
 
   /** Creates the tables of that ledger. @throws Failure config for a read-only run */

@@ -144,12 +144,10 @@ export function isEntry<K extends keyof HistoryEvents>(entry: unknown, kind: K):
 interface CreationPlace {
   readonly origin: string;
   readonly app_code: number;
-  /** Reads the entries about a user in the ledger. */
-  readonly inLedger: (user: string) => Promise<HistoryEntry[]>;
 }
 
-/** Returns a function that looks up the creation which the history has for a user at the time of the call. */
-export function openCreations(system: System, placeOf: (app_code: number) => CreationPlace | undefined) {
+/** Returns a function that looks up the creation which the history, with a ledger's entries, has for a user by now. */
+export function openCreations(system: System) {
   const entriesOf = new Map<string, HistoryEntry[]>();
   const read = new Map<string, number>();
   // A call reads what was added since the last; calls at once share a reading.
@@ -160,11 +158,9 @@ export function openCreations(system: System, placeOf: (app_code: number) => Cre
         if (!entriesOf.get(user)?.push(entry)) entriesOf.set(user, [entry]);
     }
   });
-  return async (app_code: number, user: string): Promise<HistoryEntry | undefined> => {
-    const place = placeOf(app_code);
-    if (!place) return undefined;
+  return async (user: string, place: CreationPlace, shared: readonly HistoryEntry[]) => {
     await readOn(user);
-    const [here, shared] = [entriesOf.get(user) ?? [], await place.inLedger(user)];
+    const here = entriesOf.get(user) ?? [];
     if (shared.length === 0) return creationIn(here, user, place);
     const all = [...here, ...shared].sort((one, other) => one.time.localeCompare(other.time));
     return creationIn(all, user, place);

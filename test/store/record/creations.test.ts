@@ -4,6 +4,7 @@ import { sleptClock } from '../../helpers/clock.ts';
 import { place } from '../place.ts';
 
 const retired = { remote_user: 'left-cyd', remote_user_before: 'cyd', app_code: 7, license_code_end: 'F69B' } as const;
+const at = { origin: 'licenses.test', app_code: 7 };
 const created = { event: 'created', remote_user: 'cyd', app_code: 7, license_code_end: 'F69B' } as const;
 
 test.each([
@@ -32,21 +33,18 @@ test.each([
   const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
   for (const event of events) await append({ origin: 'licenses.test' }, event, () => Promise.resolve());
 
-  const inLedger = () => Promise.resolve([]);
-  const of = { origin: 'licenses.test', app_code: 7, inLedger };
-  expect((await openCreations(system, () => of)(7, 'cyd'))?.license_code_end).toBe(end);
+  expect((await openCreations(system)('cyd', at, []))?.license_code_end).toBe(end);
 });
 
 test('what another run has created since the last question is known', async () => {
   const { system } = place();
-  const inLedger = () => Promise.resolve([]);
-  const creationOf = openCreations(system, () => ({ origin: 'licenses.test', app_code: 7, inLedger }));
-  const before = await creationOf(7, 'cyd');
+  const creationOf = openCreations(system);
+  const before = await creationOf('cyd', at, []);
 
   const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
   for (const user of ['ada', 'cyd', 'dan']) {
     await append({ origin: 'licenses.test' }, { ...created, remote_user: user }, () => Promise.resolve());
-    expect((await creationOf(7, user))?.remote_user).toBe(user);
+    expect((await creationOf(user, at, []))?.remote_user).toBe(user);
   }
 
   expect(before).toBeUndefined();
