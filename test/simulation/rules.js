@@ -248,7 +248,7 @@ export const rules = [
       'const lock = { release: () => Promise.resolve() };',
     ],
     ['a name that was asked for a moment ago is waited for', 'if (wait > 0) {', 'if (wait > Infinity) {'],
-    ['a change without a response is looked for', "if (how === 'shown' && shown) return shown;", ''],
+    ['a change without a response is looked for', 'if (shown) return shown;', ''],
   ]),
   ...inFile('rename', 'jobs/license/history.ts', [
     ['the history has the new name as the new one', 'remote_user: asked.remote_user ?? user,', 'remote_user: user,'],

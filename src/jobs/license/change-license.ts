@@ -73,10 +73,9 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts, record:
       places.leave();
       throw value.as(value.kind, value.message, { hint: settleHint });
     }
-    const settling = places.settle(lost, look, endOf(change));
-    const how = await settling.catch((cause: unknown) => orUnknown(cause, value));
-    if (how === 'shown' && shown) return shown;
-    places.pending.end(lost.id, { is: 'not processed' });
+    const how = await places.settle(lost, look).catch((cause: unknown) => orUnknown(cause, value));
+    places.pending.end(lost.id, how === 'shown' ? endOf(change) : { is: 'not processed' });
+    if (shown) return shown;
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
     throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });

@@ -171,6 +171,7 @@ export class CreationRequests {
     };
     try {
       if ((await places.settle(lost, look)) === 'shown') {
+        places.pending.end(lost.id, { is: 'shown' });
         // After the due time, a run that took this user over from a lost ledger may have created the license.
         const isOurs = elapsed() < lost.ended + rules.settle || (await places.store.holdsUsers());
         return isOurs ? seen : { ...seen, before: undefined };

@@ -42,8 +42,6 @@ interface Pending extends Unanswered {
   lookups: number;
   next: Milliseconds;
   notBefore: Milliseconds;
-  /** The end to record once a lookup shows the write. */
-  readonly shown: WriteEnd;
   readonly decide: (how: 'shown' | 'not processed') => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -104,15 +102,11 @@ export class PendingWrites {
    * Looks for a write until it is shown, or known not to have been processed; then the caller records its end.
    * @throws Failure of lookups without an answer
    */
-  async settle(
-    lost: Unanswered,
-    look: () => Promise<WriteSight>,
-    shown: WriteEnd = { is: 'shown' },
-  ): Promise<'shown' | 'not processed'> {
+  async settle(lost: Unanswered, look: () => Promise<WriteSight>): Promise<'shown' | 'not processed'> {
     return new Promise((decide, fail) => {
       const { settle, isByList } = this.#world;
       const next = lost.ended + (isByList() ? settle : pauseAfter(0, settle));
-      const waiting = { look, shown, lookups: 0, next, notBefore: 0, decide, fail };
+      const waiting = { look, lookups: 0, next, notBefore: 0, decide, fail };
       this.#all.add({ ...lost, ...waiting });
       if (!this.#isPolling) void this.#poll();
     });
@@ -190,7 +184,6 @@ export class PendingWrites {
 
   #decideShown(one: Pending): void {
     this.#all.delete(one);
-    this.end(one.id, one.shown);
     this.run.last = this.#world.elapsed();
     this.passed(one.sent);
     one.decide('shown');

@@ -127,13 +127,9 @@ export class Places {
   }
 
   /** Settles a write as `PendingWrites.settle` does, then gives its place back. */
-  async settle(
-    lost: Unanswered,
-    look: () => Promise<WriteSight>,
-    shown?: WriteEnd,
-  ): Promise<'shown' | 'not processed'> {
+  async settle(lost: Unanswered, look: () => Promise<WriteSight>): Promise<'shown' | 'not processed'> {
     try {
-      return await this.pending.settle(lost, look, shown);
+      return await this.pending.settle(lost, look);
     } finally {
       this.leave();
     }
