@@ -36,7 +36,6 @@ export class Places {
   /** How many writes without an answer keep their places. */
   #unsettled = 0;
   #answersInRow = 0;
-  #broken: unknown;
 
   constructor(store: LicenseWrites, world: PlacesWorld) {
     this.store = store;
@@ -69,7 +68,7 @@ export class Places {
 
   /** Whether the failure ends the run: nothing can be recorded any more, or the server does not answer. */
   isEndedBy(cause: Failure): boolean {
-    return this.#broken === cause || (cause.kind === 'unavailable' && this.pending.isSilent);
+    return this.store.failure === cause || (cause.kind === 'unavailable' && this.pending.isSilent);
   }
 
   /**
@@ -87,12 +86,7 @@ export class Places {
     const id = this.store.newId();
     let sent: Milliseconds | undefined;
     const before = async (): Promise<void> => {
-      try {
-        await this.store.begin(id, users, asked);
-      } catch (cause) {
-        this.#broken ??= cause;
-        throw cause;
-      }
+      await this.store.begin(id, users, asked);
       sent = elapsed();
     };
     const ended = (end: WriteEnd): void => {

@@ -40,7 +40,7 @@ export class LicenseWrites {
   readonly #seen = new Map<WritePlace, readonly RunRecord[]>();
   #releasing: Promise<void> = Promise.resolve();
   /** Why a place could not record a line: nothing more is sent. */
-  #failure: Error | undefined;
+  failure: Error | undefined;
   #unreleased: Error | undefined;
   #count = 0;
   #silent = 0;
@@ -70,7 +70,7 @@ export class LicenseWrites {
   }
 
   async #tryLock(users: readonly LicenseUser[]): Promise<UserLock | LockHolder> {
-    if (this.#failure) throw this.#failure;
+    if (this.failure) throw this.failure;
     const lock = await lockInAll(this.#places, users);
     return 'release' in lock ? { release: () => this.#releaseRecorded(lock) } : lock;
   }
@@ -137,7 +137,7 @@ export class LicenseWrites {
 
   /** Records an attempt; all attempts of a write have one id. @throws Failure of a place: then nothing may be sent */
   async begin(id: string, users: readonly LicenseUser[], asked: AskedWrite): Promise<void> {
-    if (this.#failure) throw this.#failure;
+    if (this.failure) throw this.failure;
     const begin = numberIn(id);
     this.#needed.add(begin);
     this.#counted.set(begin, asked.settle);
@@ -184,7 +184,7 @@ export class LicenseWrites {
     const writing = this.#places.map((place) => place.append(lines.map((lineFor) => lineFor(place))));
     // A line goes to each place, although another place fails.
     for (const one of await Promise.allSettled(writing))
-      if (one.status === 'rejected') throw (this.#failure ??= errorOf(one.reason));
+      if (one.status === 'rejected') throw (this.failure ??= errorOf(one.reason));
   }
 
   async #endOfEnded(id: string, line: EndLine): Promise<void> {
@@ -239,9 +239,9 @@ export class LicenseWrites {
     await this.#inTurn(async () => {
       for (const place of this.#places) await place.close(this.#needed);
     });
-    const cause = this.#unreleased ?? this.#failure;
+    const cause = this.#unreleased ?? this.failure;
     // A line that could not be recorded was reported at once.
-    if (cause && (cause !== this.#failure || !(cause instanceof Failure))) throw cause;
+    if (cause && (cause !== this.failure || !(cause instanceof Failure))) throw cause;
   }
 }
 
