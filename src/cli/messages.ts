@@ -4,7 +4,7 @@ import { Failure } from '../core/failure.ts';
 import type { Secret } from '../core/secret.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { rowOf } from '../output/formats.ts';
-import { commandsApart, fit, hasColor, indented, plainJson, plainLines } from '../output/plain.ts';
+import { commandsApart, fit, hasColor, indented, ourCommand, plainJson, plainLines } from '../output/plain.ts';
 import type { Host } from './host.ts';
 
 export type Redactor = ReturnType<typeof openRedactor>;
@@ -60,7 +60,7 @@ export function openMessages(
   const write = (text: string): void => writeClean(redactor.clean(text));
   const isColored = (): boolean => hasColor({ when: color, terminal: isTerminal(), env: host.system.env });
   const lines = (text: string, mark = ''): string =>
-    fit(commandsApart(mark + indented(shown(complete(text)))), columns());
+    fit(commandsApart(mark + indented(shown(complete(text))), ourCommand), columns());
   return {
     /** A line that is part of the run, such as a plan or what the command waits for. */
     say(text: string): void {

@@ -6,7 +6,7 @@ import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText, namesOf, showsMessages } from '../output/columns.ts';
 import { formats, planFormat, rowOf, wholeFormats } from '../output/formats.ts';
-import { commandsApart, fit, hasColor, plainLines } from '../output/plain.ts';
+import { fit, hasColor, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
 import { alternatives } from '../schema/field.ts';
@@ -156,7 +156,7 @@ function sentenceOf(
   const alone = text ?? (looks.quiet ? quiet : undefined);
   if (alone) return looks.terminal ? (row) => plainLines(alone(row)) : alone;
   if (!line || format !== formats.table || looks.fields) return undefined;
-  return (row) => fit(commandsApart(plainLines(line(row))), looks.terminal ? looks.width : 0);
+  return (row) => fit(plainLines(line(row)), looks.terminal ? looks.width : 0);
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */

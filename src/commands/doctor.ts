@@ -1,5 +1,6 @@
 import { quantity } from '../core/duration.ts';
 import { Failure, unless } from '../core/failure.ts';
+import { commandsApart, hintCommand } from '../output/plain.ts';
 import { candidatesOf, profilesArgument, type Candidate } from './auth/account.ts';
 import { accountStatus } from './auth/auth-status.ts';
 import { command } from './command.ts';
@@ -35,7 +36,7 @@ export default command({
   show: {
     columns: ['check', 'subject', 'status', 'detail', 'advice'],
     line: ({ check, subject, status, detail, advice }) =>
-      `${marks[status]} ${check}, ${subject}: ${advice === null ? detail : `${detail.replace(/\.$/, '')}. ${advice}`}`,
+      `${marks[status]} ${check}, ${subject}: ${advice === null ? detail : `${detail.replace(/\.$/, '')}. ${commandsApart(advice, hintCommand)}`}`,
   },
 });
 

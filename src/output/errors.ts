@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { commandLine, commandsApart, fit, indented, plainJson, plainLines } from './plain.ts';
+import { commandLine, commandsApart, fit, hintCommand, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
   readonly terminal: boolean;
@@ -24,7 +24,7 @@ const mark = 'chatelaine:';
 /** Marks each line as a hint, except a command, which is copied. */
 function hintLines(hint: string | undefined): string {
   if (hint === undefined) return '';
-  const lines = commandsApart(hint).split('\n');
+  const lines = commandsApart(hint, hintCommand).split('\n');
   return lines.map((line) => (commandLine.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`)).join('');
 }
 

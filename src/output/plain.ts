@@ -24,15 +24,15 @@ export function indented(text: string, columns = 2): string {
   return text.replace(lineBreak, `\n${' '.repeat(columns)}`);
 }
 
-/** A command of ours, or one that repairs files. */
-const command = String.raw`(?:chatelaine [a-z]|(?:chmod|chown|mv|move|rm|del) )`;
-const commandAtEnd = new RegExp(String.raw`(?<=\S:)(?<!^undo:) (${command}.*?)(?:(?<=\w)\.)?$`, 'gm');
+export const ourCommand = 'chatelaine [a-z]';
+/** Ours, or one that repairs files: for hints alone, since any other text may hold such words of a server. */
+export const hintCommand = `(?:${ourCommand}|(?:chmod|chown|mv|move|rm|del) )`;
 /** A line that is a command; a sentence may begin like one. */
-export const commandLine = new RegExp(String.raw`^ *${command}.*(?<!\w\.)$`);
+export const commandLine = new RegExp(String.raw`^ *${hintCommand}.*(?<!\w\.)$`);
 
 /** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */
-export function commandsApart(text: string): string {
-  return text.replace(commandAtEnd, '\n  $1');
+export function commandsApart(text: string, command: string): string {
+  return text.replace(new RegExp(String.raw`(?<=\S:)(?<!^undo:) (${command}.*?)(?:(?<=\w)\.)?$`, 'gm'), '\n  $1');
 }
 
 /** Our lines in a terminal of `columns` (0: unknown), broken at blanks only; a command continues with a backslash. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../src/core/shell-word.ts';
-import { commandsApart, fit, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
+import { commandsApart, fit, hintCommand, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
 import { needs } from '../helpers/needs.ts';
 
 /** What must never reach a terminal, written down apart from the code under test. */
@@ -101,6 +101,7 @@ describe('plainJson', () => {
 });
 
 describe('a command in a hint', () => {
+  const apart = (text: string): string => commandsApart(text, hintCommand);
   const line = commandLine('topic delete', ['#general', "it's lunch", 'two\nlines'], {
     archive: '/srv/kept topics/of the spring',
     confirm: "it's lunch",
@@ -108,12 +109,12 @@ describe('a command in a hint', () => {
   });
 
   test('is on a line of its own, without the full stop of its sentence', () => {
-    expect(commandsApart('Nobody has it. Store one: chatelaine auth login.')).toBe(
+    expect(apart('Nobody has it. Store one: chatelaine auth login.')).toBe(
       'Nobody has it. Store one:\n  chatelaine auth login',
     );
-    expect(commandsApart('Run: chatelaine archive pull .')).toBe('Run:\n  chatelaine archive pull .');
-    expect(commandsApart('Look, then: chmod 700 /a/b')).toBe('Look, then:\n  chmod 700 /a/b');
-    expect(commandsApart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
+    expect(apart('Run: chatelaine archive pull .')).toBe('Run:\n  chatelaine archive pull .');
+    expect(apart('Look, then: chmod 700 /a/b')).toBe('Look, then:\n  chmod 700 /a/b');
+    expect(apart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
   });
 
   test('words of a line that is too long by one go on below it, those of one that fits do not', () => {
@@ -128,7 +129,7 @@ describe('a command in a hint', () => {
     'goes on behind a backslash at %i columns, and bash reads the same words',
     needs('shell'),
     (columns) => {
-      const shown = fit(commandsApart(`Run: ${line}`), columns);
+      const shown = fit(apart(`Run: ${line}`), columns);
       const command = shown.slice(shown.indexOf('\n') + 1);
       const said = (text: string): string =>
         execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });

@@ -1,5 +1,6 @@
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { whole } from '../../output/columns.ts';
+import { commandsApart, hintCommand } from '../../output/plain.ts';
 import { firstSignIn, namesOf, urlOf, type Profile } from '../../schema/profile.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
@@ -127,7 +128,6 @@ function statusLine(row: AccountStatus & { readonly app_code?: unknown; readonly
   const isFirst = row.default ? ' (default)' : '';
   const head = `${status === 'ok' ? '✔' : '✘'} ${[profile, ...who].join(', ')}${isFirst}`;
   if (status === 'ok' && advice === null) return detail === null ? head : `${head}: ${detail}`;
-  return [`${head}: ${status}`, ...[detail, advice].filter((text) => text !== null).map((text) => `  ${text}`)].join(
-    '\n',
-  );
+  const reasons = [detail, advice && commandsApart(advice, hintCommand)].filter((text) => text !== null);
+  return [`${head}: ${status}`, ...reasons.map((text) => `  ${text}`)].join('\n');
 }

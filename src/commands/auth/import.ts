@@ -27,7 +27,7 @@ export default command({
     const { site, email, key } = labelled(file, () => readZuliprc(text));
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
     if (file !== '-' && (await context.keys.othersCanRead(file)))
-      context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
+      context.warn(`${file} holds a key and can be read by other users. Run:\nchmod 600 ${shellWord(file)}`);
     const profile = await mergeWithStored(candidate, context);
     return storeProfile(profile, { key, headers: await headersFrom(header_file, profile, context) }, check, context);
   },

@@ -22,8 +22,7 @@ export default command({
     const account = await (isKind ? inUse() : context.accounts.credentialOf(chosen));
     const { key, profile = 'environment', headers = {} } = account;
     const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value.reveal()}`);
-    const text = areWanted ? lines.join('\n') : key.reveal();
-    return areWanted ? { profile, headers: text } : { profile, api_key: text };
+    return areWanted ? { profile, headers: lines.join('\n') } : { profile, api_key: key.reveal() };
   },
 
   show: { columns: ['profile', 'api_key'], text: ({ api_key, headers }) => api_key ?? headers },

@@ -163,7 +163,7 @@ async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Prom
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    signalGroup(child, system, signal);
+    signalGroup(child, child.pid, system, signal);
     let cancel = (): void => undefined;
     await Promise.race([gone, new Promise<void>((resolve) => (cancel = alarm(grace, resolve)))]);
     cancel();
@@ -171,11 +171,10 @@ async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Prom
 }
 
 /** Windows has no groups. */
-function signalGroup(child: ChildProcess, { platform, kill }: System, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
+function signalGroup(child: ChildProcess, pid: number, { platform, kill }: System, signal: NodeJS.Signals): void {
   try {
     if (platform === 'win32') child.kill();
-    else kill(-child.pid, signal);
+    else kill(-pid, signal);
   } catch (cause) {
     if (codeOf(cause) !== 'ESRCH') throw cause;
   }
