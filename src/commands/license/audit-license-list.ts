@@ -116,7 +116,8 @@ async function* auditServers(
       for await (const found of audit) yield base_url === undefined ? found : { ...found, base_url };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-      incomplete = cause.as('incomplete', [...(incomplete ? [incomplete.message] : []), cause.message].join('\n'));
+      const said = [base_url, cause.message].filter(Boolean).join(': ');
+      incomplete = cause.as('incomplete', [incomplete?.message, said].filter(Boolean).join('\n'));
     }
   }
   if (incomplete) throw incomplete;

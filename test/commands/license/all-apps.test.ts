@@ -136,7 +136,7 @@ describe('--all-apps with profiles of several servers', () => {
     const ask = await store({ gone: [one.base, 3], live: [two.base, 1], other: [two.base, 2] });
     const { exitCode, stdout, stderr } = await ask('license audit --all-apps --fields finding,base_url --no-header');
     expect([exitCode, stdout]).toEqual([8, `shared-key\t${two.base}\nshared-key\t${two.base}\n`]);
-    expect(stderr).toContain('gone: ');
+    expect(stderr).toContain(`${one.base}: 1 of 1 applications failed\n  gone: `);
   });
 });
 
