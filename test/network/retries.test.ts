@@ -57,13 +57,16 @@ describe('--retries', () => {
     expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 5 });
   });
 
-  test('with none, a 429 is reported at once', async () => {
+  test('with none, a 429 is reported at once, and never with more than the server asks for', async () => {
     const { ran, origin } = await runAt(() => limited('2'), 'license list --retries 0');
     expect(ran.error).toMatchObject({
       ...{ exit: 7, retryable: true },
       message: 'the server asks to wait 3s before the next request (429)',
     });
     expect(origin.seen).toHaveLength(1);
+    const { ran: last } = await runAt(() => limited('2'), 'license list -v');
+    expect(last.error?.message).toBe('the server asks to wait 3s before the next request (429)');
+    expect(last.stderr.match(/the server asks to wait \(429\)/g)).toHaveLength(3);
   });
 });
 

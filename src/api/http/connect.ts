@@ -42,15 +42,16 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     if (step === 'wait') {
       const asked = answer && askedBy(answer, clock.now());
       const wait = rateLimitWait(asked, rateLimits, clock.random());
+      const least = rateLimitWait(asked, 0, 0);
       rateLimits += 1;
       waited += wait;
       // All workers wait at the gate; this call waits no longer than it may in total.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, waited)) {
         const said = asked === undefined ? 'the server answered 429, and does not say how long to wait' : undefined;
-        throw beyondWait(request, said ?? askedWait(wait, 429), waited, answer);
+        throw beyondWait(request, said ?? askedWait(least, 429), waited, answer);
       }
-      const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
+      const why = asked === undefined || wait > least ? 'is busy: waiting' : 'asks to wait';
       reportWait(connection, request, wait, `the server ${why} (429)`);
       continue;
     }
