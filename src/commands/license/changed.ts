@@ -5,6 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileOwned, type ChangePorts, type LicenseChange } from '../../jobs/license/change-license.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import { throwOfListed } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
 import { flagField } from '../../schema/field.ts';
@@ -73,13 +74,14 @@ export async function changeOne(
     await notePlanned(api.update({ code, fields, method }));
     return dryChange(known, code, fields, status);
   }
-  return whileOwned(users, textOf(known, 'remote_user'), code, api, ports.places, async (found) => {
+  const changing = whileOwned(users, textOf(known, 'remote_user'), code, api, ports.places, async (found) => {
     const after = fieldsOf(found, code);
     if (isAsAsked(found, after)) return unchanged(found, after);
     if (given) await check?.(given);
     const license = await changeLicense({ api, users, found: { ...found, key: code }, fields: after, method }, ports);
     return { ...license, before: changedFrom(found, after), after, status };
   });
+  return listed ? changing.catch(throwOfListed) : changing;
 }
 
 function unchanged(license: License, after: EditedFields): ChangedLicense {

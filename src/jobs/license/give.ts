@@ -15,6 +15,7 @@ import { CreationRequests } from './creation-requests.ts';
 import { fatalKinds, type GivePorts } from './give-ports.ts';
 import { completeHistory, recall } from './history.ts';
 import type { Licenses } from './license-user.ts';
+import { throwOfListed } from './lookups.ts';
 import { nextStep, whereRefused, whereStopped } from './next-step.ts';
 
 /** Where the complete list is the lookup, this many rows for each place are locked together and share one list. */
@@ -149,7 +150,7 @@ export class Giving {
       throw new Failure('rejected', `changed meanwhile: somebody resized it to ${sizeOf(found) ?? '?'}`);
     await this.#closeShown(one, licenses);
     const change = { api, users: [asked], found: listed, fields: { size_allowance: asked.size_allowance } };
-    const license = await changeLicense(change, { places, history, signal });
+    const license = await changeLicense(change, { places, history, signal }).catch(throwOfListed);
     return { do: 'end', outcome: 'resized', license, licenses: [listed] };
   }
 

@@ -117,6 +117,12 @@ function whyOtherKey({ remote_user }: LicenseUser, license: License, shown: View
   return noKey(`the value that the server lists is not its key (${failure.message})`);
 }
 
+/** Throws the failure of a request for a listed value; a server that does not know it lists no keys. */
+export function throwOfListed(cause: unknown): never {
+  if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+  throw noKey(`the value that the server lists is not its key (${cause.message})`);
+}
+
 function noKey(why: string): Failure {
   return inconclusive(
     `the user has a license, and its key is not known: ${why}`,

@@ -228,6 +228,21 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
 );
 
 test.each([
+  ['license ensure --remote-user ada --size-allowance 6', 'PATCH'],
+  ['license rename ada eve', 'GET'],
+  ['license retire --remote-user ada', 'GET'],
+] as const)('a listed value that the server does not know is no key: %s ends with 8', async (line, method) => {
+  const fake = fakeService();
+  const row = { license_code: 'ID-1', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+  fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, [row]);
+  const json = method === 'PATCH' ? { size_allowance: 6 } : undefined;
+  fake.expect({ method, path: '/v1/license/ID-1/', json }).reply(404, { detail: 'Not found.' });
+  const { exitCode, stderr } = await runAt(fake, line);
+  expect(stderr).toContain('the value that the server lists is not its key (no license has this code)');
+  expect(exitCode).toBe(8);
+});
+
+test.each([
   ['LIC-10', 9, 'ends with C-10'],
   ['LIC-1', 6, 'the server returned a license that was there before'],
 ])('create beside LIC-1, where %s is answered, and no list shows another one: %i', async (license_code, code, said) => {
