@@ -121,6 +121,8 @@ function endOf(reply: Reply, call: FileCall, mishap: FileMishap['reply'] | undef
   if (status === 200 && isOther) return call === 'address' ? 'refused' : 'other';
   if (status === 200) return 'whole';
   if (status === 404) return 'missing';
+  // A 500 is about this file; a server that is down answers 502 to 504.
+  if (status === 500) return 'other';
   if (status !== 403) return 'open';
   return call === 'address' ? 'unreadable' : 'refused';
 }
