@@ -16,11 +16,11 @@ export function likenessOfApp(license: License, app_code: number | undefined): '
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-/** True if a server may have stored the requested name as `name`: respelled or cut. */
+/** True if a server may have stored the requested name as `name`: respelled, cut, or without its domain. */
 export function isStoredFor(name: string, asked: string): boolean {
   const stored = foldName(name);
-  const folded = foldName(asked);
-  return folded === stored || (name.length >= minCutChars && folded.startsWith(stored));
+  const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
+  return isCut || [asked, ...partsOf(asked)].some((part) => foldName(part) === stored);
 }
 
 /**
@@ -32,6 +32,11 @@ export function formsOf(name: string, kept: string): readonly string[] {
   const forms = /\p{Lu}/u.test(kept) ? [] : [lower];
   if (!/\p{Ll}/u.test(kept)) forms.push(name.toUpperCase());
   return kept === '' ? [...forms, lower.charAt(0).toUpperCase() + lower.slice(1)] : forms;
+}
+
+/** The name without its domain. */
+export function partsOf(name: string): readonly string[] {
+  return [name.replace(/@.*$/, ''), name.replace(/^.*\\/, '')];
 }
 
 /** Whether a filter that finds parts of names would return this longer name. */

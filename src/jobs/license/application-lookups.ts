@@ -5,7 +5,7 @@
 import { distinct, textOf, type License } from '../../api/licensing/license.ts';
 import type { ListedPage } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { formsOf, isLonger, likenessOfApp } from '../../api/licensing/likeness.ts';
+import { formsOf, isLonger, likenessOfApp, partsOf } from '../../api/licensing/likeness.ts';
 import { batched } from '../../core/batch.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -40,8 +40,8 @@ export type LookupResult =
 /** `sentAt`: when the request, or the first one of the list, was sent, on the clock `elapsed`. */
 export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 
-/** Whether other spellings of a name, too, are looked up where the given one shows nothing. */
-export type LookedUpNames = 'given' | 'all forms';
+/** Which other spellings of a name are looked up where the given one shows nothing. */
+export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 
 /** The rows of a filtered list; `gap`: why some may be missing. */
 interface FilteredRows {
@@ -132,7 +132,8 @@ export class ApplicationLookups {
     }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
     if (gap) return { shows: 'incomplete', failure: gap, sentAt };
-    const forms = names === 'given' || others.length > 0 ? [] : formsOf(user, this.kept);
+    const parts = names === 'all forms and parts' ? partsOf(user) : [];
+    const forms = names === 'given' || others.length > 0 ? [] : [...formsOf(user, this.kept), ...parts];
     const near = [...others];
     for (const form of new Set(forms))
       if (form !== user)

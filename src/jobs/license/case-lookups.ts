@@ -1,4 +1,4 @@
-/** Looks users up: at once, and again when an earlier request is due. */
+/** Looks users up: at once, again when an earlier request is due, and more widely where the history has a license. */
 import { Failure } from '../../core/failure.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { settledAt } from '../../store/record/writes.ts';
@@ -56,7 +56,10 @@ export async function see(one: Case, due: Milliseconds, ports: GivePorts, turns?
     const isAll = one.sent || one.known || result.shows === 'licenses' || rules.wants === 'another license';
     if (isAll) return lookedUp(one, { result, isSettled: sentAt >= due });
     const recalled = await recall(lookedUp(one, { result, isSettled: false }), creations);
-    return lookedUp(recalled, { result, isSettled: sentAt >= whenSettled(recalled, ports) });
+    // The server may have stored the name without its domain, so these parts of the name are looked up too.
+    const isInParts = recalled.known !== undefined && result.shows === 'nothing';
+    const shown = isInParts ? await lookups.of(app_code).lookUp(remote_user, 'all forms and parts', places) : result;
+    return lookedUp(recalled, { result: shown, isSettled: sentAt >= whenSettled(recalled, ports) });
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     const isOptional = rules.wants === 'another license' && !one.sent;

@@ -36,6 +36,7 @@ async function storing(change: (name: string) => string, isMute = false) {
 const changes: readonly (readonly [string, (name: string) => string])[] = [
   ['in lower case', (name) => name.toLowerCase()],
   ['in upper case', (name) => name.toUpperCase()],
+  ['without its domain', (name) => name.replace(/@.*$/, '')],
 ];
 
 const servers = changes.flatMap(([what, change]) => [false, true].map((isMute) => [what, isMute, change] as const));
