@@ -18,7 +18,7 @@ export interface LicenseFilter {
 export type Extent = 'whole' | 'part';
 
 /** A page, with what is known of the list up to it. */
-export interface ListedPage extends Pick<Page, 'total' | 'pages'> {
+export interface ListedPage extends Pick<Page, 'total' | 'pages' | 'hasMore'> {
   /** Licenses that no page before showed. */
   readonly rows: readonly License[];
   readonly place: number;
@@ -64,6 +64,8 @@ export async function* listPages(
       const next = link === undefined ? undefined : [...new URL(link, anyOrigin).searchParams];
       const isRepeated = next && rows.length > 0 && shown.repeats - repeatsBefore === rows.length;
       const isAsked = next && asked.has(encodeParameters(next));
+      // Some servers name a next page in each response.
+      if (isAsked && size.received === 0) return;
       const loop = isAsked ? 'the server names a next page that was read before' : undefined;
       const gap = isRepeated
         ? 'a page repeats the rows of those before'
@@ -108,7 +110,7 @@ class ListSize {
   #last = 0;
   #isEven = true;
 
-  add({ rows, answer, total, pages, next }: Page): Omit<ListedPage, 'rows'> {
+  add({ rows, answer, total, pages, next, hasMore }: Page): Omit<ListedPage, 'rows'> {
     const { length } = rows;
     this.#place += 1;
     if (this.#place === 1) this.#first = length;
@@ -120,7 +122,7 @@ class ListSize {
     const isEven = this.#place > 1 && this.#isEven && length <= this.#first;
     const isCounted = this.#total > 0 && this.#total === this.received;
     const known = { place: this.#place, received: this.received, total: this.#total, pages };
-    return { ...known, hasNext: next !== undefined, isWhole: isCounted || isEven };
+    return { ...known, hasMore, hasNext: next !== undefined, isWhole: isCounted || isEven };
   }
 }
 

@@ -10,6 +10,8 @@ export interface PageEnd {
   readonly nextPath: string | undefined;
   /** A sign of more rows that cannot be followed, such as a number, a token or a flag, in words. */
   readonly more: string | undefined;
+  /** The sign of more rows is a flag, a number or a path, and not a text that may be in every response. */
+  readonly hasMore: boolean;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
   readonly pages: number;
@@ -46,10 +48,12 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const isEndSaid = entries.some(([name]) => endNames.some((names) => names.test(name)));
   const cursors = isEndSaid ? [] : valuesOf(/^cursor$/);
   const signs = [...links, ...valuesOf(moreName), partial && 206, isNotLast, ...cursors].filter(isSign);
+  const nextPath = urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url));
   const counts = valuesOf(/^count$/).filter((count) => !valuesOf(limitName).includes(count));
   return {
     next: urls.find((url) => url.includes('?')),
-    nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
+    nextPath,
+    hasMore: nextPath !== undefined || signs.some((sign) => sign === true || typeof sign === 'number'),
     more: signs.length > 0 ? `its response says ${JSON.stringify(signs[0])}` : undefined,
     total: highest([...valuesOf(totalName), ...counts]),
     pages: highest(valuesOf(pagesName)),

@@ -43,14 +43,17 @@ export type Lookup = LookupResult & { readonly sentAt: Milliseconds };
 /** Which other spellings of a name are looked up where the given one shows nothing. */
 export type LookedUpNames = 'given' | 'all forms' | 'all forms and parts';
 
-/** The rows of a filtered list; `gap`: why some may be missing. */
-interface FilteredRows {
-  readonly rows: readonly License[];
+/** The pages of a filtered or complete list; `gap`: why rows may be missing. */
+interface PagesRead {
+  readonly last: ListedPage | undefined;
   readonly gap: Failure | undefined;
 }
 
-interface ListReading {
-  readonly gap: Failure | undefined;
+interface FilteredRows extends PagesRead {
+  readonly rows: readonly License[];
+}
+
+interface ListReading extends PagesRead {
   readonly sentAt: Milliseconds;
   readonly users: ListedUsers;
   /** Why the list may lack rows although nothing in its pages says so. */
@@ -68,7 +71,7 @@ export class ApplicationLookups {
   /** The first lookup: the others wait for it, since it may show that the filter cannot be used. */
   #first: Promise<unknown> | undefined;
   /** The filtered rows for a name that no user has. */
-  #control: readonly License[] | undefined;
+  #control: FilteredRows | undefined;
   #hint: ListReading | undefined;
   /** The last complete list; all users who wait for one share it. */
   #list: ListReading | undefined;
@@ -120,18 +123,21 @@ export class ApplicationLookups {
   /** Undefined where the filter proves nothing: it finds parts, is ignored, or shows rows without names. */
   async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
     const sentAt = this.#world.elapsed();
-    const { rows, gap } = await this.#filteredBy(user);
+    const { rows, gap, last } = await this.#filteredBy(user);
     const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
     const others = rows.filter((row) => !exact.includes(row));
     this.isByList ||= others.some((row) => isNameless(row) || isLonger(textOf(row, 'remote_user') ?? '', user));
     if (this.isByList) return undefined;
-    if (others.length > 0) {
-      this.#control ??= (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody())).rows;
-      this.isByList ||= this.#control.length > 0;
+    const isIncomplete = gap !== undefined && exact.length === 0;
+    if (others.length > 0 || isIncomplete) {
+      const nobody = await this.#askNobody();
+      this.isByList ||= nobody.rows.length > 0;
       if (this.isByList) return undefined;
+      // A sign of further rows that cannot be followed says nothing if the response for nobody has it too.
+      const isAlways = nobody.gap && last && last.place === 1 && !last.hasMore;
+      if (isIncomplete && !isAlways) return { shows: 'incomplete', failure: gap, sentAt };
     }
     if (exact.length > 0) return { ...this.#judge(exact), sentAt };
-    if (gap) return { shows: 'incomplete', failure: gap, sentAt };
     const parts = names === 'all forms and parts' ? partsOf(user) : [];
     const forms = names === 'given' || others.length > 0 ? [] : [...formsOf(user, this.kept), ...parts];
     const near = [...others];
@@ -162,10 +168,23 @@ export class ApplicationLookups {
     return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
   }
 
+  /** The rows for a name that no user has; none where the server refuses such a name. */
+  async #askNobody(): Promise<FilteredRows> {
+    try {
+      const control = this.#control ?? (await this.#filteredBy(this.#world.licensing(this.#app_code).nobody()));
+      // One without rows may be of a server that has none yet.
+      if (control.rows.length > 0 || control.gap) this.#control = control;
+      return control;
+    } catch (cause) {
+      if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
+      return { rows: [], gap: undefined, last: undefined };
+    }
+  }
+
   async #filteredBy(remote_user: string): Promise<FilteredRows> {
     const rows: License[] = [];
-    const { gap } = await this.#read(remote_user, (page) => void rows.push(...page.rows));
-    return { gap, rows: distinct(rows) };
+    const read = await this.#read(remote_user, (page) => void rows.push(...page.rows));
+    return { ...read, rows: distinct(rows) };
   }
 
   /** @param mostRows a longer list is not read on @throws Failure where the list is refused, or not answered */
@@ -179,11 +198,11 @@ export class ApplicationLookups {
       const promised = hasNext ? Math.max(total, pages * rows.length) : 0;
       return received > mostRows || promised > mostRows ? 'stop' : undefined;
     });
-    return { sentAt, users, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
+    return { sentAt, users, last, gap, cut: gap || !last ? undefined : this.#whyCut(last) };
   }
 
   /** Returns why not all rows came. @throws Failure where the list is refused, or not answered */
-  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined) {
+  async #read(remote_user: string | undefined, take: (page: ListedPage) => 'stop' | undefined): Promise<PagesRead> {
     const app_code = this.#app_code;
     let last: ListedPage | undefined;
     try {

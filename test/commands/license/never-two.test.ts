@@ -51,6 +51,15 @@ describe('license ensure never takes an odd list for an empty one', () => {
     expect(service.seen.filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
+  test('a sign of more rows that a response for nobody lacks: nothing is created', async () => {
+    const service = fakeService();
+    service.expect(list).reply(200, { results: [], next: 2 });
+    service.expect('GET /v1/license/?remote_user=chatelaine-control-1ai6p167&app_code=7').reply(200, { results: [] });
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(8);
+    service.done();
+  });
+
   test('two lists that nobody knows, with a filter or without: nothing is created', async () => {
     const service = fakeService();
     for (const path of [list, 'GET /v1/license/?app_code=7']) service.expect(path).reply(200, { one: [], other: [] });

@@ -321,6 +321,14 @@ describe('an empty response of the filter, on servers with other lists', () => {
     ['data.list', (rows) => ({ data: { list: rows } }), ['new']],
     ['data.things', (rows) => ({ data: { things: rows } }), ['new', 'all']],
     ['404', (rows) => (rows.length > 0 ? rows : 404), ['new', 'all']],
+    ['recordsTotal', (rows) => ({ recordsTotal: 3, recordsFiltered: rows.length, data: rows })],
+    ['a total of all', (rows) => ({ total: 3, data: rows })],
+    ['a number of pages of all', (rows, isFiltered) => ({ total_pages: isFiltered ? 2 : 1, data: rows })],
+    ['a cursor that is always there', (rows) => ({ next_cursor: Math.random().toString(36), data: rows })],
+    [
+      'a next page that is always there',
+      (rows, _isFiltered, asked) => ({ next: `?remote_user=${asked}&page=2`, data: rows }),
+    ],
   ])('%s', async (_what, shape, asked) => {
     const rows = named(['ada', 'bob', 'cy']);
     const none = await lookUp('new', 'given', rows, { shape });
@@ -351,9 +359,7 @@ describe('an empty response of the filter, on servers with other lists', () => {
     ['has_more', { has_more: true }],
     ['the number of the next page', { next_page: 2 }],
     ['the path of the next page', { next: '/v1/license/page/2' }],
-    ['a total of all users', { total: 3 }],
-    ['a cursor', { next_cursor: 'abc' }],
-  ])('%s says that there is more, although each response has it', async (_what, sign) => {
+  ])('%s is no sign that is always there', async (_what, sign) => {
     const shape: Shape = (rows) => ({ ...sign, data: rows });
     expect(await lookUp('new', 'given', named(['ada']), { shape })).toMatchObject({ shows: 'incomplete' });
   });
@@ -369,6 +375,12 @@ describe('an empty response of the filter, on servers with other lists', () => {
       next: page === '1' ? `?remote_user=${asked}&page=2` : page === '2' ? `?remote_user=${asked}&page=3` : null,
     });
     expect(await lookUp(user, 'given', rows, { shape })).toMatchObject(found);
+  });
+
+  test('a sign of more that nobody has makes the response incomplete', async () => {
+    let count = 0;
+    const shape: Shape = (rows) => ({ next_cursor: (count += 1) === 1 ? 'abc' : null, data: rows });
+    expect(await lookUp('new', 'given', named(['ada']), { shape })).toMatchObject({ shows: 'incomplete' });
   });
 });
 
