@@ -389,7 +389,7 @@ test.each(['ensure', 'create'])('%s that is interrupted in its POST says that it
     },
   });
 
-  const line = ['license', name, '--remote-user', 'ada', '--size-allowance', '4', '-o', 'json'];
+  const line = `license ${name} --remote-user ada --size-allowance 4 --timeout 1s -o json`;
   const { exitCode, error } = await run(line, { interrupt: stop.signal });
 
   const message = 'the request had no response; interrupted; the request may or may not have been processed';
