@@ -78,8 +78,9 @@ export async function surveyTopics(
 
 /** The failure where the plan hides messages; `incomplete` once a call was sent. */
 export function hiddenMessages(surveys: readonly TopicSurvey[], kind: 'rejected' | 'incomplete'): Failure {
-  const what = kind === 'rejected' ? 'nothing was deleted' : 'nothing more is deleted';
-  const message = `${what}: the Zulip plan hides older messages of ${listNames(surveys)}, which cannot be archived`;
+  const names = listNames(surveys);
+  const what = kind === 'rejected' ? `nothing of ${names} was deleted` : `nothing more of ${names} is deleted`;
+  const message = `${what}: the Zulip plan hides older messages, which cannot be archived`;
   return new Failure(kind, message, { hint: 'Give --include-hidden to delete them too.', retryable: false });
 }
 

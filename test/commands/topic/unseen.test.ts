@@ -57,6 +57,6 @@ describe('a channel whose messages the plan hides', () => {
     const { exitCode, error } = await (await hidden()).run('topic delete kitchen lunch --confirm lunch -o json');
 
     expect(exitCode).toBe(6);
-    expect(error?.message).toContain("the Zulip plan hides older messages of the topic 'lunch'");
+    expect(error?.message).toContain("of the topic 'lunch' was deleted: the Zulip plan hides older messages");
   });
 });
