@@ -331,7 +331,7 @@ function furnished(env: Readonly<Record<string, string>>): string {
   writeFileSync(join(home, 'sensors.csv'), 'mac_address\nD4:22:CD:00:03:01\nD4:22:CD:00:03:02\n');
   const server = serverOf(env['CHATELAINE_BASE_URL'] ?? '');
   const ada = { change: 'create', remote_user: 'ada', app_code: 4711, size_allowance: 4 };
-  const plan = [{ license_plan: 1, targets: [{ app_code: 4711, server }] }, ada];
+  const plan = [{ license_plan: 1, rows: 1, targets: [{ app_code: 4711, server }] }, ada];
   writeFileSync(join(home, 'plan.ndjson'), plan.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const folder = join(home, '.config', 'chatelaine');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

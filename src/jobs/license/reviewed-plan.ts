@@ -1,5 +1,6 @@
 import { sizeOf, textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { isObject, jsonIn, writeJson } from '../../core/json.ts';
@@ -33,14 +34,16 @@ export interface ReviewedPlan {
 
 const version = 1;
 
-/** The text of a plan file: a line with its targets, then a line for each license in the order of the roster. */
+/** The text of a plan file: a line with its targets and the number of rows, then the rows in the order of a roster. */
 export function planText(targets: readonly PlanTarget[], plan: Plan): string {
   const retired = plan.missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
     return { change: 'retire', ...user, size_allowance: licenseFields.size_allowance.min, ...was };
   });
-  const head = { license_plan: version, targets: targets.map(({ app_code, server }) => ({ app_code, server })) };
-  return [head, ...plannedRows(plan), ...retired].map((line) => `${writeJson(line)}\n`).join('');
+  const rows = [...plannedRows(plan), ...retired];
+  const places = targets.map(({ app_code, server }) => ({ app_code, server }));
+  const head = { license_plan: version, rows: rows.length, targets: places };
+  return [head, ...rows].map((line) => `${writeJson(line)}\n`).join('');
 }
 
 /** @throws Failure usage naming every bad line; config where a newer version wrote it */
@@ -56,6 +59,8 @@ export function readPlan(text: string, file: string): ReviewedPlan {
   refuseNewer(file, head['license_plan'], version);
   const codes = new Set(targets.map(({ app_code }) => app_code));
   const problems: string[] = [];
+  if (lines.length !== head['rows'])
+    problems.push(`${file}: ${quantity(lines.length, 'row')} of a plan of ${String(head['rows'])}`);
   const seen = new Set<string>();
   const rows = lines.flatMap((line, index) => {
     const row = jsonIn(line)?.value;

@@ -162,8 +162,9 @@ test('a plan for another server is refused', async () => {
 test('every bad line of a plan is named, and a newer version says so', async () => {
   const { file, run } = await planned();
   const [head = '', ada = ''] = readFileSync(file, 'utf8').split('\n');
-  const apply = async (lines: readonly string[]) => {
-    writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+  const apply = async ([first = '', ...lines]: readonly string[], rows = lines.length) => {
+    const counted = first.replace(/"rows":\d+/, `"rows":${rows}`);
+    writeFileSync(file, [counted, ...lines].map((line) => `${line}\n`).join(''));
     const { exitCode, error } = await run(`license apply --plan ${file} -o json`);
     return { exitCode, problems: error?.problems ?? [error?.message] };
   };
@@ -183,6 +184,7 @@ test('every bad line of a plan is named, and a newer version says so', async () 
       `${file}:${bad.length + 3}: a license that is planned above`,
     ],
   });
+  expect(await apply([head, ada], 2)).toEqual({ exitCode: 2, problems: [`${file}: 1 row of a plan of 2`] });
   for (const other of ['remote_user', head.replace('4711', '"4711"'), head.replace(/"server":"[^"]*"/, '"server":1')])
     expect(await apply([other, ada])).toEqual({ exitCode: 2, problems: [`${file}: not a plan of license apply`] });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
