@@ -201,8 +201,12 @@ function notUnknown({ plan, server: { posts }, runs }: Ended): string[] {
     ({ fate, hurt, options }) => fate?.disk ?? fate?.interrupt ?? fate?.kill ?? fate?.clock ?? hurt ?? options,
   );
   if (isHidden || isLate || isUnread || isInterrupted || posts.some(({ reply }) => reply !== 'made')) return [];
+  // What another run renamed or retired before it was confirmed may never have been this user's.
+  const isMoved = (stderr: string): boolean => plan.runs.some(isRenaming) && stderr.includes('its key is that of');
   return runs.flatMap(({ exit, line, stderr }, index) =>
-    exit === 9 ? [`run ${index + 1} (${line}) is exit 9, and every request was answered: ${stderr}`] : [],
+    exit === 9 && !isMoved(stderr)
+      ? [`run ${index + 1} (${line}) is exit 9, and every request was answered: ${stderr}`]
+      : [],
   );
 }
 
