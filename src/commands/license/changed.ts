@@ -4,7 +4,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
 import { changeLicense, whileOwned, type ChangePorts, type LicenseChange } from '../../jobs/license/change-license.ts';
-import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import { changesOf } from '../../jobs/license/history.ts';
 import { throwOfListed } from '../../jobs/license/lookups.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { PlannedChange } from '../../output/presentation.ts';
@@ -160,8 +160,8 @@ export async function refuseSecond(
 }
 
 /**
- * The licenses of these users, and those that an earlier run has already given their new name, unless the old name got
- * another license since. @throws Failure not_found for a user who has none
+ * The licenses of these users; of one who has none, those to which an earlier run has given the new name.
+ * @throws Failure not_found for a user who has neither
  */
 export async function licensesOfUsers(
   users: readonly string[],
@@ -171,23 +171,15 @@ export async function licensesOfUsers(
   const past = changesOf(await history.past('remote_user')).filter((one) => one.origin === origin);
   const chosen = new Map<string, License>();
   for (const user of users) {
-    const count = chosen.size;
-    const moved = past.filter((change, at) => {
-      const isAnother = (one: PastChange) =>
-        one.isNew &&
-        one.remote_user === user &&
-        one.app_code === change.app_code &&
-        one.license_code_end !== change.license_code_end;
-      const isMoved = change.remote_user_before === user && isGiven(user, change.remote_user);
-      return isMoved && !past.slice(at + 1).some(isAnother);
-    });
-    for (const remote_user of new Set([user, ...moved.map((one) => one.remote_user)])) {
+    const licenses = [...(await lookups.licensesOf({ remote_user: user, app_code }))];
+    const moved = licenses.length > 0 ? [] : past.filter((one) => one.remote_user_before === user);
+    const given = moved.filter(({ remote_user }) => isGiven(user, remote_user));
+    for (const remote_user of new Set(given.map((one) => one.remote_user)))
       for (const license of await lookups.licensesOf({ remote_user, app_code }))
-        if (remote_user === user || moved.some(({ license_code_end: end }) => end === keyOf(license).slice(-4)))
-          chosen.set(keyOf(license), license);
-    }
-    if (chosen.size > count) continue;
-    throw new Failure('not_found', `the user '${user}' has no license`, { hint: similarUsersHint(user) });
+        if (given.some(({ license_code_end: end }) => end === keyOf(license).slice(-4))) licenses.push(license);
+    if (licenses.length === 0)
+      throw new Failure('not_found', `the user '${user}' has no license`, { hint: similarUsersHint(user) });
+    for (const license of licenses) chosen.set(keyOf(license), license);
   }
   return chosen;
 }

@@ -12,7 +12,7 @@ import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The keys stay the same. If the new name already has a license, nothing is renamed (exit code 6). After a crash, run the same command again: it continues, unless another license was created for U since.',
+    'The keys stay the same. If the new name already has a license, nothing is renamed (exit code 6). After a crash, run the same command again: it continues; of several licenses of U, with --allow-duplicate.',
   ],
   args: {
     remote_user: { ...soughtUser, required: false, help: 'The current name' },

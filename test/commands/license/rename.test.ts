@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { licensingWorld } from '../../helpers/licensing-world.ts';
+import { emptyHome } from '../../helpers/run.ts';
 
 test('a name whose creation was answered, and is in no list yet, is not given to another license', async () => {
   const { run, users } = await licensingWorld({ stale: 60_000 });
@@ -37,11 +38,11 @@ test('Ctrl-C in a rename whose PATCH is carried out late: the same command finds
   ]);
 });
 
-test('what was renamed before the user got another license is a license of the new name', async () => {
+test('what was renamed before the user got another license, from whatever computer, is a license of the new name', async () => {
   const { run, users } = await licensingWorld({});
   const rename = 'license rename physio-7731 ada -y -o json';
   const first = await run(rename);
-  await run('license ensure --remote-user physio-7731 --size-allowance 4');
+  await run('license ensure --remote-user physio-7731 --size-allowance 4', { home: emptyHome() });
 
   const again = await run(rename);
   const allowed = await run(`${rename} --allow-duplicate`);
