@@ -9,7 +9,7 @@ import { LicenseWrites } from '../../../src/store/record/joined-writes.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
 /** The reads of a run with two retries. */
-function reads(isByList = false) {
+function reads(isByList = false, files: ConstructorParameters<typeof LicenseWrites>[0] = []) {
   const clock = sleptClock();
   const lines: string[] = [];
   const said = { say: (line: string): void => void lines.push(line), warn: () => undefined };
@@ -23,7 +23,7 @@ function reads(isByList = false) {
     retries: 2,
     isByList: () => isByList,
   };
-  const store = new LicenseWrites([], { clock, alarm: realAlarm, signal, say: said.say, token: 'x', settle: 5000 });
+  const store = new LicenseWrites(files, { clock, alarm: realAlarm, signal, say: said.say, token: 'x', settle: 5000 });
   const places = new Places(store, world);
   const noAnswer = new Failure('unavailable', 'no answer');
   const ends = async (work: () => Promise<string>): Promise<boolean> =>
@@ -130,6 +130,14 @@ test('a write without an answer keeps its place until it is settled, or left to 
   places.leave();
   await fifth;
   expect([kept, begun]).toEqual([4, 5]);
+});
+
+test('a record that cannot take a line ends the run, though the server answers', async () => {
+  const lost = new Failure('unavailable', 'the ledger is lost');
+  const { places } = reads(false, [{ salt: '', append: () => Promise.reject(lost) } as never]);
+  const sent = places.send([], { kind: 'creation', settle: 5000, unanswered: 0 }, (before) => before() as never);
+  await expect(sent).rejects.toBe(lost);
+  expect(places.isEndedBy(lost)).toBe(true);
 });
 
 test('a refused key ends a run as that, also beside a full disk', () => {
