@@ -68,7 +68,7 @@ function afterSurvey({ messages: known, call, look }: PurgeState, survey: readon
   return {
     messages,
     start: new Set(messages.keys()),
-    call: call && { ...call, isOfEarlierRun: true, withoutProgress: 0 },
+    call: call && { ...call, unproven: unprovenBeside(call, survey), isOfEarlierRun: true, withoutProgress: 0 },
     look: look && { ...look, isOfEarlierRun: true },
     deeper: 0,
   };
@@ -97,7 +97,7 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
     call: call && {
       ...call,
       hasLook: true,
-      unproven: new Set([...call.unproven, ...(isFailed(call.end) || isDoubtful ? inCall : [])]),
+      unproven: new Set([...unprovenBeside(call, there), ...(isFailed(call.end) || isDoubtful ? inCall : [])]),
       withoutProgress: isProgress ? 0 : call.withoutProgress + (call.hasLook || call.isOfEarlierRun ? 0 : 1),
     },
     look: {
@@ -108,6 +108,12 @@ function afterLook(state: PurgeState, { from, there, missing }: LookStep): Purge
     },
     deeper: state.deeper + deeper.length,
   };
+}
+
+/** The server deletes the newest first: where one is shown again, no call has deleted those that are older. */
+function unprovenBeside({ unproven }: LastCall, there: readonly number[]): ReadonlySet<number> {
+  const back = there.findLast((id) => unproven.has(id));
+  return back === undefined ? unproven : new Set([...unproven].filter((id) => id > back));
 }
 
 function afterCall(state: PurgeState, end: CallEnd): PurgeState {
