@@ -2,25 +2,25 @@ import type { Milliseconds } from './duration.ts';
 import { nextTurn } from './outside.ts';
 import type { Alarm } from './system.ts';
 
-/** Writes items that come together in one batch, in order; a batch that fails rejects for its own items. */
-export function batched<T>(
-  write: (items: readonly T[]) => Promise<void>,
+/** Works on items that come together in one batch, in order; all of a batch have its result, or its failure. */
+export function batched<T, R = void>(
+  work: (items: readonly T[]) => Promise<R>,
   due = (): Promise<void> => Promise.resolve(),
 ) {
-  let batch: { readonly items: T[]; readonly written: Promise<void> } | undefined;
+  let batch: { readonly items: T[]; readonly done: Promise<R> } | undefined;
   const oneTurn = limiter(1);
-  return (item: T): Promise<void> => {
+  return (item: T): Promise<R> => {
     if (batch) batch.items.push(item);
     else {
       const items = [item];
-      const written = oneTurn(async () => {
+      const done = oneTurn(async () => {
         await due();
         batch = undefined;
-        await write(items);
+        return work(items);
       });
-      batch = { items, written };
+      batch = { items, done };
     }
-    return batch.written;
+    return batch.done;
   };
 }
 

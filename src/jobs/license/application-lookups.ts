@@ -73,9 +73,8 @@ export class ApplicationLookups {
   /** The filtered rows for a name that no user has. */
   #control: FilteredRows | undefined;
   #hint: ListReading | undefined;
-  /** The last complete list; all users who wait for one share it. */
-  #list: ListReading | undefined;
-  readonly #readAll: (asked: { readonly user: string; readonly look: LookupPlaces['look'] }) => Promise<void>;
+  /** Reads the complete list; all users who wait for one share it. */
+  readonly #readAll: (asked: { readonly user: string; readonly look: LookupPlaces['look'] }) => Promise<ListReading>;
   /** Fingerprints of the keys of all lists of one page without a total. */
   readonly #listed = new Set<number>();
   /** A list without a total was complete once, so it stays complete when it has grown to a round number of rows. */
@@ -86,9 +85,9 @@ export class ApplicationLookups {
   constructor(app_code: number, world: LookupWorld) {
     this.#app_code = app_code;
     this.#world = world;
-    this.#readAll = batched(async (asked) => {
+    this.#readAll = batched((asked) => {
       const users = new Set(asked.map(({ user }) => user));
-      this.#list = await (asked[0] ?? anyPlace).look(() => this.#readList(users, Infinity));
+      return (asked[0] ?? anyPlace).look(() => this.#readList(users, Infinity));
     }, nextTurn);
   }
 
@@ -149,9 +148,7 @@ export class ApplicationLookups {
 
   /** Looks the user up in a complete list that begins after this call; all calls that wait share one list. */
   async #byList(user: string, { look }: LookupPlaces): Promise<Lookup> {
-    await this.#readAll({ user, look });
-    if (!this.#list) throw new Error('a list was read');
-    const { users, gap, cut, sentAt } = this.#list;
+    const { users, gap, cut, sentAt } = await this.#readAll({ user, look });
     const exact = users.exact.get(user);
     if (exact) return { ...this.#judge(exact), sentAt };
     const failure = gap ?? cut;
