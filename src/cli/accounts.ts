@@ -33,6 +33,7 @@ export function openAccounts(
 ): Accounts & Keys {
   const { host, options, redactor, signal } = running;
   const { system } = host;
+  let hide: ReturnType<typeof keyHider> | undefined;
   // A wait for the configuration's lock ends when the command does.
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
@@ -78,7 +79,7 @@ export function openAccounts(
     keys: { ...keysOf(running), fromCommand: runKeyCommand, fromPassword },
     secrets: {
       hide: (text) => redactor.watch(new Secret(text)),
-      clean: (text) => truncate(keyHider(running.typed)(redactor.clean(text))),
+      clean: (text) => truncate((hide ??= keyHider(running.typed))(redactor.clean(text))),
     },
   };
 }
