@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { commandLine, commandsApart, fit, hintCommand, indented, plainJson, plainLines } from './plain.ts';
+import { bareCommand, commandsApart, fit, hintCommand, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
   readonly terminal: boolean;
@@ -25,7 +25,7 @@ const mark = 'chatelaine:';
 function hintLines(hint: string | undefined): string {
   if (hint === undefined) return '';
   const lines = commandsApart(hint, hintCommand).split('\n');
-  return lines.map((line) => (commandLine.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`)).join('');
+  return lines.map((line) => (bareCommand.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`)).join('');
 }
 
 /** The object of the error on one line without its end. */

@@ -28,7 +28,7 @@ export const ourCommand = 'chatelaine [a-z]';
 /** Ours, or one that repairs files: for hints alone, since any other text may hold such words of a server. */
 export const hintCommand = `(?:${ourCommand}|(?:chmod|chown|mv|move|rm|del) )`;
 /** A line that is a command; a sentence may begin like one. */
-export const commandLine = new RegExp(String.raw`^ *${hintCommand}.*(?<!\w\.)$`);
+export const bareCommand = new RegExp(String.raw`^ *${hintCommand}.*(?<!\w\.)$`);
 
 /** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */
 export function commandsApart(text: string, command: string): string {
@@ -42,7 +42,7 @@ export function fit(text: string, columns: number): string {
     if (line.length <= columns) return line;
     const [lead = ''] = /^ */.exec(line) ?? [];
     const rest = line.slice(lead.length);
-    if (lead === '' || !commandLine.test(rest)) return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
+    if (lead === '' || !bareCommand.test(rest)) return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
     return isWindows ? line : lead + joinWords(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
   });
   return lines.join('\n');
