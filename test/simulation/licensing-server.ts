@@ -183,7 +183,7 @@ export function licensingServer(
         if (other === client && method === 'POST' && request.headers.authorization?.endsWith(String(app)) === true)
           later.push(time.now());
       if (trouble && does === 'refuse') {
-        // What a change has left is read again, so that a single refusal of it decides nothing.
+        // What a change has left is read again: a single refusal of it decides nothing.
         const isReadBack = server.changes.some((one) => one.client === client && target.endsWith(`/${one.code}/`));
         if (!isReadBack || method !== 'GET')
           server.refusals.push({ client, app: trouble.app, at: time.now(), later: [] });

@@ -25,7 +25,7 @@ export function isStoredFor(name: string, asked: string): boolean {
 
 /**
  * The spellings in which a server may keep a name, although it compares its filter exactly. `kept`: names that it was
- * seen to store unchanged, so that it keeps their case.
+ * seen to store unchanged: it keeps their case.
  */
 export function formsOf(name: string, kept: string): readonly string[] {
   const lower = name.toLowerCase();

@@ -34,7 +34,7 @@ export interface ReviewedPlan {
 
 const version = 1;
 
-/** The text of a plan file: a line with its targets and the number of rows, then the rows in the order of a roster. */
+/** A plan file: a line with its targets and the number of rows, then the rows in the order of the roster. */
 export function planText(targets: readonly PlanTarget[], plan: Plan): string {
   const retired = plan.missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
