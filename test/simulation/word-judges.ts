@@ -281,10 +281,10 @@ function untold(ended: Ended): string[] {
       // A license told twice is one: a job that goes on tells it again where no list could be read before.
       const known = new Set(ends.filter((end) => end.startsWith(`${user} `)));
       const isTold = [...known].some((end) => one.endsWith(end.slice(user.length + 1)));
-      const told = new Set(created.flatMap((other) => (other.user === user ? [other.code] : []))).size;
-      // What an unknown run has made is told by the one that finds it.
-      const there = ended.licenses.filter(({ remote_user }) => remote_user === user).length;
-      if (isTold && known.size <= Math.max(told, there)) return [];
+      const told = created.flatMap((other) => (other.user === user ? [other.code] : []));
+      // What an unknown run has made is told by the one that finds it; what was answered and not kept is not there.
+      const there = ended.licenses.flatMap((other) => (other.remote_user === user ? [other.license_code] : []));
+      if (isTold && known.size <= new Set([...told, ...there]).size) return [];
       return [`the history of ${name} tells of ${one} as ${[...known].join(', ') || 'nothing'}`];
     });
   });
