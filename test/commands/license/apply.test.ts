@@ -861,14 +861,6 @@ describe('what is shown', () => {
     ]);
   });
 
-  test('a terminal shows how many users were looked up before the question', async () => {
-    const { run } = await openSandbox({ latency: 100 });
-    const roster = join(emptyHome(), 'roster.csv');
-    writeFileSync(roster, csv(users(20)));
-    const { stderr } = await run(`license apply ${roster} --dry-run`, { tty: true, clock: realClock });
-    expect(stderr).toMatch(/users looked up \d+\/20/);
-  });
-
   test('a table of 300 rows on a terminal is whole', async () => {
     const { run, home } = await service();
     const names = users(300);
