@@ -78,7 +78,8 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts, record:
     if (shown) return shown;
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
-    throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, { retryable: false });
+    const said = `${value.message}; sent ${times}, and the license is not changed`;
+    throw value.as('unknown', said, { hint: 'Run the same command again to send it once more.', retryable: false });
   }
 }
 

@@ -132,6 +132,7 @@ test('a change that may or may not have been processed is not called a list that
   const { exitCode, error } = await run('license ensure --remote-user ada --size-allowance 9 --retries 0 -o json');
 
   expect([exitCode, renamed.exitCode, renamed.error?.retryable]).toEqual([9, 9, false]);
+  expect(error?.hint).toBe('Run the same command again to send it once more.');
   expect(error?.message).toMatch(/^the server answered 502; .*; sent once, and the license is not changed$/);
 });
 
