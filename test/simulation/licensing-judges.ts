@@ -255,7 +255,7 @@ function besideUnfound({ plan, server: { posts }, licenses, runs }: Ended): stri
 }
 
 /** That a first license is nowhere is said when lists have had --settle to show it. */
-function barsTooSoon({ plan, licenses, runs, healed }: Ended, limits: readonly string[]): string[] {
+function barsTooSoon({ plan, licenses, server, runs, healed }: Ended, limits: readonly string[]): string[] {
   const { habits, runs: planned } = plan;
   const isLate = limits.some((limit) => / after --settle$/.test(limit));
   // A name that the server changes is shown by no list as it was asked for.
@@ -266,7 +266,10 @@ function barsTooSoon({ plan, licenses, runs, healed }: Ended, limits: readonly s
   return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
     const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';
     const kept = licenses.find(({ license_code }) => license_code.endsWith(end));
-    return kept ? [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`] : [];
+    // Under the asked name no list shows what a run renamed that was killed before it recorded the answer.
+    const renamed = server.changes.filter(({ asked, client }) => asked.remote_user && client.exit === undefined);
+    if (!kept || renamed.some(({ code, done }) => done && code === kept.license_code)) return [];
+    return [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`];
   });
 }
 
