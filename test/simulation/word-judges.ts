@@ -281,10 +281,10 @@ function untold(ended: Ended): string[] {
       // A license told twice is one: a job that goes on tells it again where no list could be read before.
       const known = new Set(ends.filter((end) => end.startsWith(`${user} `)));
       const isTold = [...known].some((end) => one.endsWith(end.slice(user.length + 1)));
-      const told = created.flatMap((other) => (other.user === user ? [other.code] : []));
-      // What an unknown run has made is told by the one that finds it; what was answered and not kept is not there.
+      // What another run has made is told by the one that finds it; it may have got another name since.
+      const made = ended.server.posts.flatMap((post) => (post.user === user && post.code ? [post.code] : []));
       const there = ended.licenses.flatMap((other) => (other.remote_user === user ? [other.license_code] : []));
-      if (isTold && known.size <= new Set([...told, ...there]).size) return [];
+      if (isTold && known.size <= new Set([...made, ...there]).size) return [];
       return [`the history of ${name} tells of ${one} as ${[...known].join(', ') || 'nothing'}`];
     });
   });
