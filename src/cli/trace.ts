@@ -64,6 +64,7 @@ function traceText(event: TracedEvent, { clean }: RunParts['redactor']): string 
   if (kind !== 'answer') return indented(`* ${brief(event)}`);
   const { status, text } = event.answer;
   const first = `< ${status} ${method} ${url} (${formatDuration(event.took)})`;
+  // The chat calls the keys of bots and accounts api_key.
   const body = event.sealed ? hidden(text) : text.replace(/("api_key"\s*:\s*")[^"]*/g, '$1[secret]');
   return block(first, '< ', shownHeaders(event), clean(body));
 }

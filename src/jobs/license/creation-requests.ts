@@ -10,6 +10,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { unsettled, type AskedWrite, type LicenseUser, type OpenFirst } from '../../store/record/writes.ts';
 import { limiter } from '../../core/batch.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { performLookup, see } from './case-lookups.ts';
 import { answerOf, madeBy, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
@@ -216,7 +217,9 @@ function signsOf(name: string): ReadonlySet<string> {
 function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {
   const when = new Date(time).toISOString().slice(0, 19);
   const text = `no lookup shows the license (its key ends with ${key_end}) that run ${run} requested at ${when}Z: nothing was sent`;
-  return new Failure('unknown', text, { hint: sayWhy, retryable: false });
+  const way = 'Give a longer --settle if this server lists licenses late. If there is none, request one for its user';
+  const hint = `${way} with --send-again. The user: ${commandLine('license history', [], { run })}`;
+  return new Failure('unknown', text, { hint, retryable: false });
 }
 
 const sayWhy =

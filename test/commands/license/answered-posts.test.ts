@@ -326,9 +326,11 @@ test('--send-again of somebody else is exit 2, and nothing is sent', async () =>
   expect([...runs.map(({ exitCode }) => exitCode), posts()]).toEqual([2, 2, 0]);
 });
 
-test('create warns of an open answer, and creates', async () => {
+test('create warns of an open answer, and creates; for another user the error names the run of that answer', async () => {
   const { run, posts } = await service({ names: 'upper', write_shape: 'empty', filters: 'exact' });
   await run(ensure('ada'));
+  const barred = await run(ensure('ben'));
+  expect(barred.error?.hint).toMatch(/ with --send-again\. The user: chatelaine license history --run \w{4}$/);
   const ran = await run(['license', 'create', '--remote-user', 'ada', '--size-allowance', '4']);
   expect(ran.stderr).toContain('this creates another one');
   expect([ran.exitCode, posts()]).toEqual([9, 2]);
