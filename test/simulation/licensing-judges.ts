@@ -266,8 +266,8 @@ function barsTooSoon({ plan, licenses, server, runs, healed }: Ended, limits: re
   return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
     const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';
     const kept = licenses.find(({ license_code }) => license_code.endsWith(end));
-    // Under the asked name no list shows what a run renamed that was killed before it recorded the answer.
-    const renamed = server.changes.filter(({ asked, client }) => asked.remote_user && client.exit === undefined);
+    // Under the asked name no list shows what a run renamed that did not learn it: it is to be repeated.
+    const renamed = server.changes.filter(({ asked, client }) => asked.remote_user && client.exit !== 0);
     if (!kept || renamed.some(({ code, done }) => done && code === kept.license_code)) return [];
     return [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`];
   });
