@@ -1,6 +1,6 @@
 import { deadline, isByList, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
 import { disksOf, isKillable, type Process } from './computer.ts';
-import { ownerOf, type Mishap } from './licensing-server.ts';
+import { ownerOf, type Mishap, type SentChange } from './licensing-server.ts';
 import { replies } from './replies.ts';
 import { judgeChanges } from './change-judges.ts';
 import { judgeWords } from './word-judges.ts';
@@ -263,12 +263,13 @@ function barsTooSoon({ plan, licenses, server, runs, healed }: Ended, limits: re
   const isOther = plan.mishaps?.some(({ reply }) => reply.startsWith('other-'));
   if (isLate || isOther || habits?.gaps || habits?.newest || plan.shape?.names) return [];
   if (planned.some(({ fate }) => fate?.clock) || (plan.clockAhead ?? 0) !== 0) return [];
-  return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr }) => {
+  return [...runs, ...healed.flatMap(([, tries]) => tries)].flatMap(({ line, stderr, computer }) => {
     const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';
     const kept = licenses.find(({ license_code }) => license_code.endsWith(end));
-    // Under the asked name no list shows what a run renamed that did not learn it: it is to be repeated.
-    const renamed = server.changes.filter(({ asked, client }) => asked.remote_user && client.exit !== 0);
-    if (!kept || renamed.some(({ code, done }) => done && code === kept.license_code)) return [];
+    // The name that a run gave it is in the history of its computer, if the run was not killed.
+    const renamed = server.changes.filter(({ asked, done }) => asked.remote_user && done);
+    const isUntold = ({ client }: SentChange): boolean => client.exit === undefined || client.computer !== computer;
+    if (!kept || renamed.some((change) => change.code === kept.license_code && isUntold(change))) return [];
     return [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`];
   });
 }

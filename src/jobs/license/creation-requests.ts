@@ -4,7 +4,7 @@
  * before the second is sent).
  */
 import type { Creation } from '../../api/licensing/license-writes.ts';
-import { identityOf, textOf, type License } from '../../api/licensing/license.ts';
+import { hasKeyEnd, identityOf, textOf, type License } from '../../api/licensing/license.ts';
 import type { Attempt } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -15,7 +15,7 @@ import { performLookup, see } from './case-lookups.ts';
 import { answerOf, madeBy, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
-import { completeHistory } from './history.ts';
+import { changesOf, completeHistory } from './history.ts';
 import { nextStep } from './next-step.ts';
 import type { Unanswered, WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
@@ -99,20 +99,29 @@ export class CreationRequests {
         this.#ports.state.stop(stillOpen(open));
         return;
       }
-      const user = { app_code, remote_user: textOf(shown, 'remote_user') ?? asked.remote_user };
-      if (await completeHistory(open, user, shown, history)) await store.end(open.id, { is: 'shown' });
+      const isTold = await completeHistory(open, shown.user, shown.license, history);
+      if (isTold) await store.end(open.id, { is: 'shown' });
     }
   }
 
-  /** Takes the name from the list, as the record has only hashes; a lookup must then show more licenses than before. */
-  async #lookFor(open: OpenFirst, app_code: number): Promise<License | undefined> {
-    const { licensing, lookups } = this.#ports;
+  /**
+   * Takes the name from the list, as the record has only hashes: the requested one, or the one that a run has given the
+   * license since. A lookup must then show more licenses than before.
+   */
+  async #lookFor(open: OpenFirst, app_code: number): Promise<{ user: LicenseUser; license: License } | undefined> {
+    const { licensing, lookups, history } = this.#ports;
+    const renamed = changesOf(await history.past('remote_user', '"remote_user_before"'));
     for await (const license of licensing(app_code).list({ app_code }, 'part')) {
-      const remote_user = textOf(license, 'remote_user') ?? '';
-      if (!open.isOf({ app_code, remote_user })) continue;
-      const found = await lookups.of(app_code).lookUp(remote_user, 'given');
-      const licenses = found.shows === 'licenses' ? found.licenses : [];
-      return licenses.length > open.licenses ? madeBy(open, licenses) : undefined;
+      const name = textOf(license, 'remote_user') ?? '';
+      const given = renamed.find(
+        ({ remote_user, license_code_end: end }) => remote_user === name && end === open.key_end,
+      );
+      const before = given && hasKeyEnd(license, open.key_end) ? given.remote_user_before : undefined;
+      const user = { app_code, remote_user: before ?? name };
+      if (!open.isOf(user)) continue;
+      const found = await lookups.of(app_code).lookUp(name, 'given');
+      const made = found.shows === 'licenses' && found.licenses.length > open.licenses && madeBy(open, found.licenses);
+      return made ? { user, license: made } : undefined;
     }
     return undefined;
   }

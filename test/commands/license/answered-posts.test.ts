@@ -336,6 +336,20 @@ test('create warns of an open answer, and creates; for another user the error na
   expect([ran.exitCode, posts()]).toEqual([9, 2]);
 });
 
+test('a first license that a run renamed without learning it bars nobody', async () => {
+  const stops = { GET: new AbortController(), PATCH: new AbortController() };
+  let isAnswered = false;
+  const log = ({ method }: { method: string }): void => {
+    if (isAnswered && (method === 'GET' || method === 'PATCH')) stops[method].abort(new Failure('cancelled', ''));
+    isAnswered ||= method === 'POST';
+  };
+  const { run } = await licensingWorld({}, 'PATCH /*=drop-after', { log });
+  await run(ensure('ada'), { interrupt: stops.GET.signal });
+  const renamed = await run('license rename ada bob -y', { interrupt: stops.PATCH.signal });
+  const { exitCode } = await run(ensure('ben'));
+  expect([renamed.exitCode, exitCode]).toEqual([130, 0]);
+});
+
 test('a look that is not answered leaves the answer open: the key is printed, and the next run finds it', async () => {
   const { run, posts, made } = await service(
     { names: 'upper', write_shape: 'echo', filters: 'exact' },
