@@ -187,9 +187,7 @@ const table: readonly Row[] = [
   {
     what: 'unconfirmed',
     line: 'settings set email=a@b.test',
-    plan(to) {
-      to.expect({ ...color, form: { email: 'a@b.test' } }).fail('ECONNRESET');
-    },
+    plan: (to) => to.expect({ ...color, form: { email: 'a@b.test' } }).fail('ECONNRESET'),
     exit: 9,
   },
 ];

@@ -132,12 +132,12 @@ test('a 429 of a request without credentials holds back no request of the accoun
 
 // docs/apis.md, Retries.
 test.each([
-  ['a gateway gave up are repeated one at a time', 504, 1],
+  ['a gateway gave up are repeated one at a time, as their pauses are', 504, 1],
   ['had a connection that broke are repeated side by side', undefined, 4],
 ])('requests that %s', async (_what, status, most) => {
   const seen = new Set<string>();
   const waiting: ServerResponse[] = [];
-  let together = 0;
+  let [together, paused] = [0, 0];
   const server = createServer((request, response) => {
     const isRepeat = seen.has(request.url ?? '');
     seen.add(request.url ?? '');
@@ -145,7 +145,8 @@ test.each([
     else if (!isRepeat) response.writeHead(504).end();
     else {
       waiting.push(response);
-      together = Math.max(together, waiting.length);
+      together = Math.max(together, waiting.length, paused);
+      paused -= 1;
       // Long enough for another one, were it not waiting for its turn.
       if (waiting.length === most) setTimeout(() => waiting.splice(0).forEach((one) => one.end('[]')), 20);
     }
@@ -154,7 +155,8 @@ test.each([
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const send = connect({ ...connectionTo(port), clock: { ...realClock, random: () => 0 }, retries: 1 });
+  const clock = { ...realClock, random: () => 0.5, sleep: async () => void (paused += 1) };
+  const send = connect({ ...connectionTo(port), clock, retries: 1 });
   await Promise.all([1, 2, 3, 4].map((id) => send({ method: 'GET', path: path`/${id}/`, repeat: 'safe' })));
   expect(together).toBe(most);
 });
