@@ -157,7 +157,7 @@ test('a list of many quick pages says how many have come, each ten seconds of wa
   expect(said).toEqual([line(3), '', line(5), '', line(3)]);
 });
 
-test('--verbose shows each wait, and how each request ended; --trace of a response the names and types', async () => {
+test('--verbose shows each wait, and how each request ended; --trace no response', async () => {
   const service = fakeService();
   service.expect('GET /v1/license/').reply(429, '', { 'retry-after': '3' });
   service.expect('GET /v1/license/').fail('ECONNRESET');
@@ -169,9 +169,8 @@ test('--verbose shows each wait, and how each request ended; --trace of a respon
     `${get} the connection to licenses.test broke before the response was complete (ECONNRESET)`,
     ...['waiting T: retry 1 of 5', `${get} 200 in T`, 'no licenses match', ''],
   ]);
-  service.expect('GET /v1/license/').reply(200, [{ license_code: 'AB', '5-C': { id: [1, 2] }, note: null }]);
-  const { lines } = await run(service, 'license list --trace -o csv');
-  expect(lines).toContain('< [{"license_code":"string","name 1":{"id":["number"]},"note":null}]');
+  service.expect('GET /v1/license/').reply(200, []);
+  expect((await run(service, 'license list --trace -o csv')).stderr).toContain('< [hidden: 2 characters]\n');
 });
 
 interface Job {

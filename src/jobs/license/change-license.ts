@@ -79,7 +79,7 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts, record:
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
     const said = `${value.message}; sent ${times}, and the license is not changed`;
-    throw value.as('unknown', said, { hint: 'Run the same command again to send it once more.', retryable: false });
+    throw value.as('unknown', said, { hint: 'Run the same command again.', retryable: false });
   }
 }
 

@@ -15,7 +15,7 @@ import { performLookup, see } from './case-lookups.ts';
 import { answerOf, madeBy, posted, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import type { GivePorts } from './give-ports.ts';
-import { changesOf, completeHistory } from './history.ts';
+import { completeHistory } from './history.ts';
 import { nextStep } from './next-step.ts';
 import type { Unanswered, WriteSight } from './pending-writes.ts';
 import type { Places, Sent } from './places.ts';
@@ -99,8 +99,7 @@ export class CreationRequests {
         this.#ports.state.stop(stillOpen(open));
         return;
       }
-      const isTold = await completeHistory(open, shown.user, shown.license, history);
-      if (isTold) await store.end(open.id, { is: 'shown' });
+      if (await completeHistory(open, shown.user, shown.license, history)) await store.end(open.id, { is: 'shown' });
     }
   }
 
@@ -110,13 +109,11 @@ export class CreationRequests {
    */
   async #lookFor(open: OpenFirst, app_code: number): Promise<{ user: LicenseUser; license: License } | undefined> {
     const { licensing, lookups, history } = this.#ports;
-    const renamed = changesOf(await history.past('remote_user', '"remote_user_before"'));
+    const past = await history.past('remote_user', '"remote_user_before"');
     for await (const license of licensing(app_code).list({ app_code }, 'part')) {
       const name = textOf(license, 'remote_user') ?? '';
-      const given = renamed.find(
-        ({ remote_user, license_code_end: end }) => remote_user === name && end === open.key_end,
-      );
-      const before = given && hasKeyEnd(license, open.key_end) ? given.remote_user_before : undefined;
+      const given = past.find((one) => one.remote_user === name && one.license_code_end === open.key_end);
+      const before = hasKeyEnd(license, open.key_end) ? given?.remote_user_before : undefined;
       const user = { app_code, remote_user: before ?? name };
       if (!open.isOf(user)) continue;
       const found = await lookups.of(app_code).lookUp(name, 'given');
@@ -226,10 +223,9 @@ function signsOf(name: string): ReadonlySet<string> {
 function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {
   const when = new Date(time).toISOString().slice(0, 19);
   const text = `no lookup shows the license (its key ends with ${key_end}) that run ${run} requested at ${when}Z: nothing was sent`;
-  const way = 'Give a longer --settle if this server lists licenses late. If there is none, request one for its user';
-  const hint = `${way} with --send-again. The user: ${commandLine('license history', [], { run })}`;
+  const way = 'Give a longer --settle if the server lists late, or request it with --send-again. Its user';
+  const hint = `${way}: ${commandLine('license history', [], { run })}`;
   return new Failure('unknown', text, { hint, retryable: false });
 }
 
-const sayWhy =
-  'Give a longer --settle if this server lists licenses late. Check how it lists them: chatelaine license list';
+const sayWhy = 'Give a longer --settle if the server lists late. See its list: chatelaine license list';

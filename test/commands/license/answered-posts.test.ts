@@ -132,7 +132,7 @@ test('a change that may or may not have been processed is not called a list that
   const { exitCode, error } = await run('license ensure --remote-user ada --size-allowance 9 --retries 0 -o json');
 
   expect([exitCode, renamed.exitCode, renamed.error?.retryable]).toEqual([9, 9, false]);
-  expect(error?.hint).toBe('Run the same command again to send it once more.');
+  expect(error?.hint).toBe('Run the same command again.');
   expect(error?.message).toMatch(/^the server answered 502; .*; sent once, and the license is not changed$/);
 });
 
@@ -330,7 +330,7 @@ test('create warns of an open answer, and creates; for another user the error na
   const { run, posts } = await service({ names: 'upper', write_shape: 'empty', filters: 'exact' });
   await run(ensure('ada'));
   const barred = await run(ensure('ben'));
-  expect(barred.error?.hint).toMatch(/ with --send-again\. The user: chatelaine license history --run \w{4}$/);
+  expect(barred.error?.hint).toMatch(/ with --send-again\. Its user: chatelaine license history --run \w{4}$/);
   const ran = await run(['license', 'create', '--remote-user', 'ada', '--size-allowance', '4']);
   expect(ran.stderr).toContain('this creates another one');
   expect([ran.exitCode, posts()]).toEqual([9, 2]);
