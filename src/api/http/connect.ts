@@ -22,13 +22,12 @@ export function connect(connection: Connection): Send {
 }
 
 async function repeatUntilDone(connection: Connection, call: Call, request: Request) {
-  const { clock, gate } = connection;
+  const { clock, gate, signal } = connection;
   const begun = clock.elapsed();
   let [retries, rateLimits, waited, sent, pause] = [0, 0, 0, begun, 0];
   let [afterUnconfirmed, isInTurn] = [false, false];
   const attempt = async () => {
-    if (pause > 0) await clock.sleep(pause, connection.signal);
-    pause = 0;
+    if (pause > 0) await clock.sleep(pause, signal);
     await passGate(connection, request, call);
     sent = clock.elapsed();
     return attemptOnce(connection, call, request, 1 + retries + rateLimits);
@@ -58,8 +57,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
-    // The server still has a request in its queue that a gateway gave up: such repetitions, with their pauses, go one
-    // at a time, or each adds more to the queue than the server takes from it meanwhile.
+    // The server still has a request in its queue that a gateway gave up, so such repetitions go one at a time. Each
+    // pauses in its turn for as long as the gateway waited, or they fill the queue faster than the server drains it.
     isInTurn = ending.request === 'unknown' && answer !== undefined;
     const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock.now()) : undefined;
     const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
@@ -74,7 +73,8 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
     retries += 1;
     const why = asked === undefined ? `retry ${retries} of ${connection.retries}` : 'the server asks to wait (503)';
     reportWait(connection, request, wait, why);
-    pause = wait;
+    pause = isInTurn ? Math.min(wait, clock.elapsed() - sent) : 0;
+    await clock.sleep(wait - pause, signal);
   }
 }
 

@@ -132,20 +132,22 @@ test('a 429 of a request without credentials holds back no request of the accoun
 
 // docs/apis.md, Retries.
 test.each([
-  ['a gateway gave up are repeated one at a time, as their pauses are', 504, 1],
-  ['had a connection that broke are repeated side by side', undefined, 4],
-])('requests that %s', async (_what, status, most) => {
+  ['a gateway gave up after a while are repeated one at a time, as their pauses are', 300, 1, false],
+  ['a gateway gave up at once are repeated one at a time, after pauses side by side', 0, 1, true],
+  ['had a connection that broke are repeated side by side', undefined, 4, true],
+])('requests that %s', async (_what, until504, most, isPausedTogether) => {
   const seen = new Set<string>();
   const waiting: ServerResponse[] = [];
-  let [together, paused] = [0, 0];
+  let [together, paused, mostPaused] = [0, 0, 0];
   const server = createServer((request, response) => {
     const isRepeat = seen.has(request.url ?? '');
     seen.add(request.url ?? '');
-    if (!isRepeat && status === undefined) request.socket.destroy();
-    else if (!isRepeat) response.writeHead(504).end();
+    if (!isRepeat && until504 === undefined) request.socket.destroy();
+    else if (!isRepeat) setTimeout(() => response.writeHead(504).end(), until504);
     else {
       waiting.push(response);
-      together = Math.max(together, waiting.length, paused);
+      together = Math.max(together, waiting.length);
+      mostPaused = Math.max(mostPaused, paused);
       paused -= 1;
       // Long enough for another one, were it not waiting for its turn.
       if (waiting.length === most) setTimeout(() => waiting.splice(0).forEach((one) => one.end('[]')), 20);
@@ -155,8 +157,8 @@ test.each([
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const clock = { ...realClock, random: () => 0.5, sleep: async () => void (paused += 1) };
-  const send = connect({ ...connectionTo(port), clock, retries: 1 });
+  const sleep = async (span: number): Promise<void> => void (paused += Number(span > 100));
+  const send = connect({ ...connectionTo(port), clock: { ...realClock, random: () => 0.5, sleep }, retries: 1 });
   await Promise.all([1, 2, 3, 4].map((id) => send({ method: 'GET', path: path`/${id}/`, repeat: 'safe' })));
-  expect(together).toBe(most);
+  expect([together, mostPaused > 1]).toEqual([most, isPausedTogether]);
 });
