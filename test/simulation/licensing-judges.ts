@@ -1,6 +1,6 @@
 import { deadline, isByList, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
 import { disksOf, isKillable, type Process } from './computer.ts';
-import { ownerOf, type Mishap, type SentChange } from './licensing-server.ts';
+import { ownerOf, type Mishap } from './licensing-server.ts';
 import { replies } from './replies.ts';
 import { judgeChanges } from './change-judges.ts';
 import { judgeWords } from './word-judges.ts';
@@ -267,9 +267,9 @@ function barsTooSoon({ plan, licenses, server, runs, healed }: Ended, limits: re
     const end = /no lookup shows the license \(its key ends with (\w{4})\) that run/.exec(stderr)?.[1] ?? ' ';
     const kept = licenses.find(({ license_code }) => license_code.endsWith(end));
     // The name that a run gave it is in the history of its computer, if the run was not killed.
-    const renamed = server.changes.filter(({ asked, done }) => asked.remote_user && done);
-    const isUntold = ({ client }: SentChange): boolean => client.exit === undefined || client.computer !== computer;
-    if (!kept || renamed.some((change) => change.code === kept.license_code && isUntold(change))) return [];
+    const untold = server.changes.filter(({ client }) => client.exit === undefined || client.computer !== computer);
+    const renamed = untold.flatMap(({ code, asked, done }) => (asked.remote_user && done ? [code] : []));
+    if (!kept || renamed.includes(kept.license_code)) return [];
     return [`no lookup shows ${kept.license_code} of ${kept.remote_user}, says "${line}"`];
   });
 }

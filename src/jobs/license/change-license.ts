@@ -78,8 +78,10 @@ async function sendUntilKnown(change: LicenseChange, ports: ChangePorts, record:
     if (shown) return shown;
     if (unanswered < retries) continue;
     const times = unanswered === 0 ? 'once' : `${unanswered + 1} times`;
-    const said = `${value.message}; sent ${times}, and the license is not changed`;
-    throw value.as('unknown', said, { hint: 'Run the same command again.', retryable: false });
+    throw value.as('unknown', `${value.message}; sent ${times}, and the license is not changed`, {
+      hint: 'Run the same command again.',
+      retryable: false,
+    });
   }
 }
 

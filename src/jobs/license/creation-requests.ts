@@ -109,16 +109,16 @@ export class CreationRequests {
    */
   async #lookFor(open: OpenFirst, app_code: number): Promise<{ user: LicenseUser; license: License } | undefined> {
     const { licensing, lookups, history } = this.#ports;
-    const past = await history.past('remote_user', '"remote_user_before"');
-    for await (const license of licensing(app_code).list({ app_code }, 'part')) {
-      const name = textOf(license, 'remote_user') ?? '';
-      const given = past.find((one) => one.remote_user === name && one.license_code_end === open.key_end);
-      const before = hasKeyEnd(license, open.key_end) ? given?.remote_user_before : undefined;
-      const user = { app_code, remote_user: before ?? name };
+    const past = await history.past('remote_user', `"license_code_end":"${open.key_end ?? ''}"`);
+    for await (const row of licensing(app_code).list({ app_code }, 'part')) {
+      const name = textOf(row, 'remote_user') ?? '';
+      const given = past.find((one) => one.remote_user === name && hasKeyEnd(row, open.key_end));
+      const user = { app_code, remote_user: given?.remote_user_before ?? name };
       if (!open.isOf(user)) continue;
       const found = await lookups.of(app_code).lookUp(name, 'given');
-      const made = found.shows === 'licenses' && found.licenses.length > open.licenses && madeBy(open, found.licenses);
-      return made ? { user, license: made } : undefined;
+      const licenses = found.shows === 'licenses' ? found.licenses : [];
+      const license = licenses.length > open.licenses ? madeBy(open, licenses) : undefined;
+      return license && { user, license };
     }
     return undefined;
   }
@@ -223,9 +223,9 @@ function signsOf(name: string): ReadonlySet<string> {
 function stillOpen({ time, run, key_end = '' }: OpenFirst): Failure {
   const when = new Date(time).toISOString().slice(0, 19);
   const text = `no lookup shows the license (its key ends with ${key_end}) that run ${run} requested at ${when}Z: nothing was sent`;
-  const way = 'Give a longer --settle if the server lists late, or request it with --send-again. Its user';
-  const hint = `${way}: ${commandLine('license history', [], { run })}`;
+  const hint = `${late}, or request it with --send-again. Its user: ${commandLine('license history', [], { run })}`;
   return new Failure('unknown', text, { hint, retryable: false });
 }
 
-const sayWhy = 'Give a longer --settle if the server lists late. See its list: chatelaine license list';
+const late = 'Give a longer --settle if the server lists late';
+const sayWhy = `${late}. Its list: chatelaine license list`;
