@@ -49,6 +49,8 @@ interface Row {
 /** From exit code 2 on. */
 const names = ['usage', 'config', 'auth', 'not_found', 'rejected', 'unavailable', 'incomplete', 'unknown'];
 
+const gone = example('snippet-404').response.body;
+
 const table: readonly Row[] = [
   { what: 'usage', line: 'license list --limit 0', exit: 2 },
   { what: 'no credential', line: 'license list', options: { bare: true }, exit: 3 },
@@ -96,18 +98,8 @@ const table: readonly Row[] = [
     plan: (to) => to.expect(pin).reply(302, '', { location: 'https://elsewhere.test/' }),
     exit: 6,
   },
-  {
-    what: 'DNS',
-    line: 'license list',
-    plan: (to) => to.expect(licenses).fail('ENOTFOUND'),
-    exit: 7,
-  },
-  {
-    what: 'TLS',
-    line: 'license list',
-    plan: (to) => to.expect(licenses).fail('CERT_HAS_EXPIRED'),
-    exit: 7,
-  },
+  { what: 'DNS', line: 'license list', plan: (to) => to.expect(licenses).fail('ENOTFOUND'), exit: 7 },
+  { what: 'TLS', line: 'license list', plan: (to) => to.expect(licenses).fail('CERT_HAS_EXPIRED'), exit: 7 },
   {
     what: 'refused, two repeats',
     line: 'license list --retries 2',
@@ -141,7 +133,7 @@ const table: readonly Row[] = [
     line: 'snippet rm 1 2',
     plan: (to) => {
       to.expect({ ...snippet, path: '/api/v1/saved_snippets/1' }).reply(200, done);
-      to.expect(snippet).reply(404, example('snippet-404').response.body);
+      to.expect(snippet).reply(404, gone);
     },
     exit: 8,
     prints: [{ saved_snippet_id: 1, status: 'deleted' }],
@@ -150,18 +142,14 @@ const table: readonly Row[] = [
     what: 'all arguments alike',
     line: 'snippet rm 1 2',
     plan: (to) => {
-      for (const id of [1, 2])
-        to.expect({ ...snippet, path: `/api/v1/saved_snippets/${id}` }).reply(
-          404,
-          example('snippet-404').response.body,
-        );
+      for (const id of [1, 2]) to.expect({ ...snippet, path: `/api/v1/saved_snippets/${id}` }).reply(404, gone);
     },
     exit: 5,
   },
   {
     what: '--missing-ok',
     line: 'snippet rm 2 --missing-ok',
-    plan: (to) => to.expect(snippet).reply(404, example('snippet-404').response.body),
+    plan: (to) => to.expect(snippet).reply(404, gone),
     exit: 0,
     prints: [{ saved_snippet_id: 2, status: 'missing' }],
   },
@@ -170,7 +158,7 @@ const table: readonly Row[] = [
     line: 'snippet rm 2',
     plan: (to) => {
       to.expect(snippet).fail('ECONNRESET');
-      to.expect(snippet).reply(404, example('snippet-404').response.body);
+      to.expect(snippet).reply(404, gone);
     },
     exit: 0,
     prints: [{ saved_snippet_id: 2, status: 'deleted' }],
@@ -180,7 +168,7 @@ const table: readonly Row[] = [
     line: 'snippet rm 2',
     plan: (to) => {
       to.expect(snippet).reply(429, '', { 'retry-after': '1' });
-      to.expect(snippet).reply(404, example('snippet-404').response.body);
+      to.expect(snippet).reply(404, gone);
     },
     exit: 5,
   },
